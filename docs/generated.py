@@ -29,6 +29,7 @@ from harness.report.assembly.tables import build_tables, evidence_of
 from harness.report.formats.readmes import INTRO, to_deviations, to_scale, to_source_table, with_section
 from harness.report.hours import weekend_of
 from harness.report.measurements import load_measurements, to_speed_section
+from harness.report.night import night_of
 from harness.report.pages.audit import load_audits
 from methods.registry import METHODS
 
@@ -55,21 +56,25 @@ def generated() -> dict[Path, str]:
     results = read_recorded().results
     if results:
         pages[SMALL_PAGE] = with_section(page_text(SMALL_PAGE), to_controls(results), where=str(SMALL_PAGE))
-    pages[WEEKEND_PAGE] = with_section(page_text(WEEKEND_PAGE), weekend_section(), where=str(WEEKEND_PAGE))
+    text = page_text(WEEKEND_PAGE)
+    for section in weekend_sections():
+        text = with_section(text, section, where=str(WEEKEND_PAGE))
+    pages[WEEKEND_PAGE] = text
     pages[WORDS_PAGE] = with_section(page_text(WORDS_PAGE), to_scale(), where=str(WORDS_PAGE))
     pages[verdicts.DOCS] = verdicts.with_tables(page_text(verdicts.DOCS))
     pages[records.REPORT] = records.as_markdown(records.recorded())
     return pages | {SCHEMAS / f"{kind}.json": schema_text(kind) for kind in ("params", *DECLARED)}
 
 
-def weekend_section() -> str:
-    """Returns the section with the hours of the papers' main tables."""
+def weekend_sections() -> tuple[str, str]:
+    """Returns the sections on what a night and a weekend of one GPU settle."""
     published, recipes = load_published(), load_recipes()
     tables = build_tables(evidence_of([], published=published, recipes=recipes), recipes)
-    weekend = weekend_of(tables, list(published.papers), recipes)
-    if weekend is None:
+    papers = list(published.papers)
+    night, weekend = night_of(tables, papers, recipes), weekend_of(tables, papers, recipes)
+    if night is None or weekend is None:
         raise InputError(f"{WEEKEND_PAGE}: no table has a plan")
-    return weekend.section()
+    return night.section(), weekend.section()
 
 
 def readmes() -> dict[Path, str]:

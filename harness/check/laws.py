@@ -1,6 +1,6 @@
 """Laws that every method must satisfy, checked on a custom method in a few steps.
 
-The conformance kit (tests/conformance) checks the same laws, and more, on every method of the project.
+The conformance kit (tests/conformance) checks these laws, and more, on every method of the project.
 """
 
 import tempfile
@@ -14,9 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from harness.check.not_finite import first_not_finite, gradient_not_finite
 from harness.errors import InputError, place_in
 from methods.core import streams
 from methods.core.encoder import SentenceEncoder, evaluating
+from methods.core.errors import NotFiniteError
 from methods.core.folders import load_encoder
 from methods.core.method import Method
 from methods.core.pooling import pool
@@ -51,6 +53,7 @@ class Subject:
     rows: Sequence[Row]
     train: TrainConfig
     folder: Path
+    file: Path
 
     @cached_property
     def whole(self) -> tuple[Method, dict[str, bytes]]:
@@ -62,6 +65,11 @@ class Subject:
         """Returns the batch of a step."""
         rng = streams.generator(SEED, streams.COLLATE, step)
         return method.collate(list(self.rows[:BATCH]), step=step, rng=rng)
+
+    def loss(self, method: Method) -> Loss:
+        """Returns the loss of the first batch, with the same draws in each call."""
+        torch.manual_seed(SEED)
+        return method.loss(self.batch(method))
 
     def prepared(self) -> Method:
         """Returns a method in training mode that has read the rows."""
@@ -87,15 +95,20 @@ def check_laws(
     build: Callable[[], Method], rows: Sequence[Row], train: TrainConfig, file: Path
 ) -> Iterator[Law]:
     """Yields every law with its violation; a violation does not stop the check. An error of the method's code
-    is the violation of the first law that meets it.
+    is the violation of the first law that meets it, and so is a loss that is not finite.
 
     build: returns the method with weights that a fixed seed draws. rows: at least ROWS sentences.
     """
     with tempfile.TemporaryDirectory(prefix="sentbench-") as folder:
-        subject, raised = Subject(build, rows[:ROWS], train, Path(folder)), set[str]()
+        subject, raised = Subject(build, rows[:ROWS], train, Path(folder), file), set[str]()
         for name, check in LAWS.items():
             try:
                 check(subject)
+            except (
+                NotFiniteError
+            ) as error:  # of a step of training, unless a law of the loss has named its cause
+                yield Law(name, ran=False) if NotFiniteError.__name__ in raised else Law(name, str(error))
+                raised.add(NotFiniteError.__name__)
             except InputError as error:
                 yield Law(name, str(error))
             except (*RAISED, ValueError) as error:
@@ -109,9 +122,8 @@ def check_laws(
 def _loss(subject: Subject) -> None:
     method = subject.prepared()
     for wide in (False, True):
-        torch.manual_seed(SEED)
         with torch.autocast("cpu", torch.bfloat16, enabled=wide):
-            loss = method.loss(subject.batch(method))
+            loss = subject.loss(method)
         if not isinstance(loss, Loss):
             raise InputError(f"loss returns a {type(loss).__name__}; return Loss(total, {{}})")
         total = loss.total
@@ -123,7 +135,9 @@ def _loss(subject: Subject) -> None:
             remedy = "within torch.autocast(device, enabled=False)" if wide else "with .float()"
             raise InputError(f"loss{where} is {total.dtype}{cause}; compute it {remedy}")
         if not torch.isfinite(total):
-            raise InputError(f"loss{where} is {total.item()} before the first step")
+            with torch.autocast("cpu", torch.bfloat16, enabled=wide):
+                cause = first_not_finite(lambda: subject.loss(method), subject.file)
+            raise NotFiniteError(f"loss{where} is {total.item()} before the first step{cause}")
         for name, part in loss.parts.items():
             if part.shape != () or part.requires_grad:
                 raise InputError(f"part {name!r} has a shape or a graph; log part.detach().mean()")
@@ -131,17 +145,20 @@ def _loss(subject: Subject) -> None:
 
 def _gradient(subject: Subject) -> None:
     method = subject.prepared()
-    torch.manual_seed(SEED)
-    total = method.loss(subject.batch(method)).total
+    total = subject.loss(method).total
     if not total.requires_grad:
         raise InputError("loss has no graph; remove detach() or no_grad()")
     total.backward()
+    for name, parameter in method.named_parameters():
+        if parameter.grad is not None and not torch.isfinite(parameter.grad).all():
+            cause = gradient_not_finite(lambda: subject.loss(method).total, subject.file)
+            raise NotFiniteError(f"the gradient of {name} is not finite before the first step{cause}")
     reached = [p for p in method.encoder.parameters() if p.grad is not None and bool(p.grad.ne(0).any())]
-    if not reached and not _vectors_get_a_gradient(method, subject.batch(method)):
+    if not reached and not _vectors_get_a_gradient(subject, method):
         raise InputError("no parameter of self.encoder gets a gradient; compute the loss from its vectors")
 
 
-def _vectors_get_a_gradient(method: Method, batch: Any) -> bool:
+def _vectors_get_a_gradient(subject: Subject, method: Method) -> bool:
     """Returns whether the gradient reaches the encoder's vectors. Then its trained layers get none because a
     frozen layer of zeros follows them, as the feed-forward output of the small encoder is at its start.
     """
@@ -154,8 +171,7 @@ def _vectors_get_a_gradient(method: Method, batch: Any) -> bool:
 
     handle = method.encoder.register_forward_hook(keep)
     try:
-        torch.manual_seed(SEED)
-        method.loss(batch).total.backward()
+        subject.loss(method).total.backward()
     finally:
         handle.remove()
     return any(kept.grad is not None and bool(kept.grad.ne(0).any()) for kept in vectors)

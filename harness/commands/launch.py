@@ -9,6 +9,7 @@ from collections.abc import Sequence, Set
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from harness.commands.forecast import hours_of, without_training
 from harness.errors import InputError
 from harness.launch.local import PRELOADED, LocalExecutor, visible_gpus
 from harness.launch.on_ray import RayExecutor
@@ -18,15 +19,13 @@ from harness.launch.worker import Executor, is_ours, log_of
 from harness.paths import ENTRIES
 from harness.plan.entries import Params
 from harness.plan.entry_files import write_entries
-from harness.plan.estimate import Estimate, cores_here, duration, hours_at_once, packing
+from harness.plan.estimate import Estimate, cores_here
 from harness.plan.fingerprints import code_fingerprints
 from harness.plan.hours import read_hours
 from harness.plan.params_file import read_params
-from harness.plan.stale import refuse_old_plan, warn_if_stale
+from harness.plan.stale import recorded_recipes, refuse_old_plan, warn_if_stale
 from harness.process import compute_with, limitation
 
-GPUS = (1, 8, 64)
-"""Numbers of GPUs in the estimate: one, one machine, a cluster."""
 ARGUMENTS = {
     "targets": {
         "nargs": "*",
@@ -142,22 +141,10 @@ def forecast(pipeline: Pipeline, jobs: int | None) -> str:
     lines = [f"{len(names)} of {len(pipeline.order)} stages would run: {counts}"]
     if not (kinds["train"] and any(is_ours(pipeline.commands[name]) for name in names)):
         return lines[0]
-    params, cores = read_params(), jobs or cores_here()
-    estimate = Estimate(params, read_hours())
-    keys = [key for key in params.runs if f"train@{key}" in names]
-    costs = [cost for key in keys if (cost := estimate.run(params.runs[key]))]
-    if not costs:
-        return lines[0]
-    cpu_hours = hours_at_once([cost.cpu_hours for cost in costs], cores)
-    lines.append(
-        f"--on local, {cores} runs at once on this machine's CPU: about {duration(cpu_hours * 3600)}"
-    )
-    for gpus in [jobs] if jobs else GPUS:
-        hours = hours_at_once([cost.gpu_hours for cost in costs], gpus)
-        lines.append(f"--on ray or slurm, {gpus} runs at once on GPUs: about {duration(hours * 3600)}")
-    unknown = len(keys) - len(costs)
-    lines += [f"no estimate for {unknown} of {len(keys)} runs"] if unknown else []
-    return "\n".join([*lines, *packing(keys)])
+    params = read_params()
+    trained = {key: run for key, run in params.runs.items() if f"train@{key}" in names}
+    lines += hours_of(Estimate(params, read_hours()), [*trained], jobs)
+    return "\n".join([*lines, *without_training(pipeline, trained, recorded_recipes(params))])
 
 
 def foreseen(pipeline: Pipeline) -> dict[str, dict[Path, str]]:

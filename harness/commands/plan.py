@@ -16,6 +16,7 @@ from harness.plan.hours import BASELINE, Cost, Device, KnownHours, is_included, 
 from harness.plan.params_file import read_params, write_params
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
+from harness.plan.stage_names import stage_names
 from harness.plan.stale import outdated, recorded_recipes, warn_if_stale
 
 UNITS: dict[Device, str] = {"cuda": "GPU hours", "cpu": "core hours"}
@@ -132,8 +133,7 @@ def _totals(params: Params, estimate: Estimate, planned: Sequence[PlannedSystem]
     fixed_hours, cores = Cost.total(fixed).cpu_hours, cores_here()
     cpu_hours = hours_at_once([*runs_left, *([fixed_hours / cores] * cores)], cores)
     done = sum(system.done for system in planned)
-    stages = len(("entries", "fingerprint", "report")) + len(params.sources) + len(params.reads)
-    stages += len(params.backbones) + len(params.corpora) + len(params.teachers) + 2 * len(params.runs)
+    stages = len(stage_names(params))
     total = Cost.total([*fixed, *(system.cost for system in planned if system.cost)])
     unknown = sorted({f"{s.id} on {s.backbone}" for s in planned if s.cost is None})
     known = not unknown or any(system.cost for system in planned)

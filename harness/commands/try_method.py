@@ -32,6 +32,7 @@ from harness.plan.resolve import MOST_SEEDS, in_setting_of, planned
 from harness.process import compute_with
 from harness.report.formats.trial import trial_text
 from harness.report.pages.render import render_trial
+from methods.registry import load_method
 
 TEMPLATE, RECIPE = "simcse-small", "small"
 """The system whose setting a trial has, and its recipe."""
@@ -43,6 +44,8 @@ SEEDS = 10
 """Seeds of a trial by default."""
 TABLE, PAGE = "table.txt", "index.html"
 CONTINUES = "the same command continues: runs that are done are not trained again"
+OPTIONS = {"parent": "--teacher", "teacher": "--teacher", "backbone": "--backbone", "seeds": "--seeds"}
+"""Keys of a recipe that are no settings -> the option that chooses them."""
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 """A number as Python and YAML write it, of which JSON takes a part."""
 ARGUMENTS = {
@@ -88,6 +91,7 @@ def execute(arguments: argparse.Namespace) -> int:
         name = include_method(arguments.file)
     if name in declared_systems(recipes):
         raise InputError(f"{arguments.file}: {name!r} is a declared system; rename the file")
+    check_settings(settings, name)
     out = arguments.out or Path("try") / name
     check_out(out, arguments.file.name)
     if arguments.scale == "full":
@@ -145,6 +149,13 @@ def check_scale(arguments: argparse.Namespace) -> None:
     for option, is_given in given.items():
         if is_given and arguments.scale == "full":
             raise InputError(f"--scale full writes a recipe for BERT-base and takes no {option}")
+
+
+def check_settings(settings: Mapping[str, Any], method: str) -> None:
+    """Raises InputError for a key of a recipe that an option chooses, unless the method has this setting."""
+    for key, value in settings.items():
+        if key in OPTIONS and key not in load_method(method).Config.model_fields:
+            raise InputError(f"--set {key}={value}: is no setting; write {OPTIONS[key]} {value}")
 
 
 def pair_of(text: str, option: str) -> tuple[str, Any]:

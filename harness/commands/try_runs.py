@@ -12,9 +12,10 @@ from typing import Any
 
 from harness.check.laws import RAISED, SEED, check_laws
 from harness.check.workers import Send
-from harness.commands.stage import make_backbone, make_corpus
+from harness.commands.stage import make_corpus
 from harness.commands.stage_of_run import evaluate, train
 from harness.commands.try_controls import controls_of, worth_of
+from harness.commands.try_kept import kept_backbone, kept_teacher
 from harness.commands.try_reuse import (
     Committed,
     code_differs,
@@ -24,7 +25,6 @@ from harness.commands.try_reuse import (
     reuse_blocker,
 )
 from harness.commands.try_rows import dev_scores, early_end, ranked, same_here
-from harness.commands.try_teacher import kept_teacher
 from harness.commands.waiting import waiting
 from harness.data.corpora import read_corpus
 from harness.data.download import folder_of
@@ -73,7 +73,7 @@ class Session:
         self.ranked = dict(known)
         self.others: Committed = {}
         self.left_out: dict[str, str] = {}
-        self.kept_teachers = cache().resolve() / TEACHERS
+        self.kept = cache().resolve()
         self.replaced: Committed = {}
         self._plan()
         listed = [
@@ -153,9 +153,9 @@ class Session:
             if not (DATA / name).is_dir():
                 (DATA / name).symlink_to(origin)
         making: dict[Path, tuple[Iterable[str], Any]] = {
-            BACKBONES: (self.params.backbones, make_backbone),
+            BACKBONES: (self.params.backbones, partial(kept_backbone, kept=self.kept)),
             CORPORA: (self.params.corpora, make_corpus),
-            TEACHERS: (self.params.teachers, partial(kept_teacher, folder=self.kept_teachers)),
+            TEACHERS: (self.params.teachers, partial(kept_teacher, kept=self.kept)),
         }
         for room, (names, make) in making.items():
             for name in names:

@@ -1,21 +1,9 @@
-"""The teacher of a trial: the parent of its system, and the teacher's vectors, kept for later trials."""
-
-import hashlib
-import json
-import shutil
-import sys
-from pathlib import Path
+"""The teacher of a trial: the parent of its system."""
 
 from pydantic import ValidationError
 
-from harness.commands.stage import make_teacher
 from harness.errors import InputError, near_matches
-from harness.io.files import sha256_of_folder
-from harness.io.outputs import new_folder
-from harness.paths import TEACHER_RECORD, TEACHERS
 from harness.plan.checks import PARENTS
-from harness.plan.entries import Params
-from harness.plan.identity import FIXED_STAGES, arithmetic_used, code_base, library_versions
 from harness.plan.recipes import Parent, Recipe, System, load_backbones
 from methods.registry import load_method
 
@@ -58,30 +46,3 @@ def corpus_of_teachers(small: Recipe) -> str | None:
     """Returns the corpus of the small plan's systems with a teacher, so own methods compare with these."""
     taught = (system.corpus for system in small.systems.values() if system.parent and system.parent.teacher)
     return next(taught, None)
-
-
-def kept_teacher(params: Params, name: str, folder: Path) -> None:
-    """Makes teachers/NAME, or copies it from `folder`, where an earlier trial with the same code, libraries,
-    encoder and corpus has left it.
-    """
-    entry = params.teacher(name)
-    parts = {
-        "code": code_base().fingerprint(FIXED_STAGES["teacher"]),
-        "entry": entry.model_dump(),
-        "inputs": [sha256_of_folder(Path(entry.encoder)), sha256_of_folder(Path(entry.corpus))],
-        "versions": library_versions(),
-        "arithmetic": arithmetic_used("cpu"),
-    }
-    kept = folder / hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
-    if not kept.is_dir():
-        print(f"sentbench: computing the vectors of {name}, once", file=sys.stderr, flush=True)
-        made = make_teacher(params, name, device="cpu")
-        _copied(made, kept)
-        return
-    print(f"sentbench: {TEACHERS / name}: vectors of an earlier trial", file=sys.stderr, flush=True)
-    _copied(kept, TEACHERS / name)
-
-
-def _copied(origin: Path, target: Path) -> None:
-    with new_folder(target, TEACHER_RECORD) as part:
-        shutil.copytree(origin, part, dirs_exist_ok=True)

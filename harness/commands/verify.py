@@ -2,11 +2,13 @@
 
 import argparse
 import json
+from collections.abc import Sequence
 
 from harness.errors import InputError
 from harness.evidence.judged import Judged
 from harness.evidence.published import Published, load_published
 from harness.evidence.settling import counted
+from harness.paths import PUBLISHED, TABLES, declared
 from harness.report.assembly.tables import judged_in
 from harness.report.formats.judged import in_one_line, judged_json, judged_text
 from harness.report.formats.text import align
@@ -16,7 +18,7 @@ MOST_IN_FULL = 3
 ARGUMENTS = {
     "table": {
         "metavar": "PAPER/TABLE",
-        "help": "as `sentbench list tables` names it; alone, a number or a system to search for",
+        "help": "as `sentbench list tables` names it; or what to search for: 78.42, DiffCSE, PCL 78.42",
     },
     "row": {
         "metavar": "ROW",
@@ -31,43 +33,57 @@ ARGUMENTS = {
 
 def execute(arguments: argparse.Namespace) -> None:
     """Prints the verification of the number in every row of this name, or the numbers that were searched."""
-    if arguments.row is None:
-        print_found(arguments)
-        return
-    if arguments.column is None:
-        raise InputError(f"verify {arguments.table} {arguments.row!r}: expected a COLUMN, for example Avg")
-    table, row, column = (text.strip() for text in (arguments.table, arguments.row, arguments.column))
-    known = judged_in(table, row, column)
-    if arguments.backbone:
-        known = on_backbone(known, arguments.backbone)
-    if arguments.json:
-        print(json.dumps([judged_json(judged) for judged in known]))
-        return
-    if len(known) > MOST_IN_FULL:
-        print("\n".join(in_one_line(known)))
-        print(f"\n{len(known)} rows begin with {arguments.row!r}; name one, or an encoder by --backbone")
-        return
-    print("\n\n".join(f"{sentence_of(judged)}\n{judged_text(judged)}" for judged in known))
-
-
-def print_found(arguments: argparse.Namespace) -> None:
-    """Prints where all tables have a number, or the numbers of a system, with the words that verify one."""
-    from harness.evidence.search import numbers_like
-    from harness.evidence.spec import load_specs
-    from harness.paths import PUBLISHED, TABLES, declared
-
     published = load_published(declared(PUBLISHED))
-    if arguments.table in published.tables:
+    words = [text.strip() for text in (arguments.table, arguments.row, arguments.column) if text is not None]
+    if words[0] in published.tables and len(words) == 1:
         print_rows(published, arguments)
         return
+    if len(words) == 1 or (len(words) == 2 and "/" not in words[0]):
+        search(published, " ".join(words), arguments)
+        return
+    if len(words) == 2:
+        raise InputError(f"verify {words[0]} {words[1]!r}: expected a COLUMN, for example Avg")
+    known = judged_in(*words)
+    if arguments.backbone:
+        known = on_backbone(known, arguments.backbone)
+    if not arguments.json and len(known) > MOST_IN_FULL:
+        print("\n".join(in_one_line(known)))
+        print(f"\n{len(known)} rows begin with {words[1]!r}; name one, or an encoder by --backbone")
+        return
+    print_judged(known, arguments)
+
+
+def print_judged(known: Sequence[Judged], arguments: argparse.Namespace) -> None:
+    """Prints numbers with all their answers."""
+    if arguments.json:
+        print(json.dumps([judged_json(judged) for judged in known]))
+    else:
+        print("\n\n".join(f"{sentence_of(judged)}\n{judged_text(judged)}" for judged in known))
+
+
+def search(published: Published, text: str, arguments: argparse.Namespace) -> None:
+    """Prints the verdict on the value of a name, such as `PCL 78.42`; for a value or a name alone, and for
+    many values, where all tables have them, with the words that verify one."""
+    from harness.evidence.search import numbers_like, one_of_each, split_search
+    from harness.evidence.spec import load_specs
+
     tables = load_specs(declared(TABLES))  # others are sources of the ledger, without a verdict
     found = [
         number
-        for number in numbers_like(published, arguments.table)
-        if number.table in tables and number.backbone.startswith(arguments.backbone or "")
+        for number in numbers_like(published, text, tables)
+        if number.backbone.startswith(arguments.backbone or "")
     ]
     if not found:
-        raise InputError(f"{arguments.table}: no table has it, on this backbone if one is named")
+        raise InputError(f"{text}: no table has it on --backbone {arguments.backbone}")
+    chosen = [group[0] for group in one_of_each(found) if group[0].column == found[0].column]
+    if all(split_search(text)) and (len(chosen) <= MOST_IN_FULL or arguments.json):
+        print_judged(
+            [judged for at in chosen for judged in judged_in(at.table, at.row, at.column)], arguments
+        )
+        rest = [f"{at.table} {at.row} {at.column}" for at in found if at not in chosen]
+        if rest and not arguments.json:
+            print(f"\nthe same value: {', '.join(rest)}")
+        return
     if arguments.json:
         named = ("table", "row", "column", "printed", "source")
         print(json.dumps([{name: getattr(number, name) for name in named} for number in found]))
@@ -77,7 +93,8 @@ def print_found(arguments: argparse.Namespace) -> None:
         by = number.origin if number.work is None else f"{number.origin} from {number.work}"
         rows.append([number.table, number.row, number.column, f"{number.printed:.15g}", by])
     print("\n".join(align(rows, 3)))
-    print("\n`sentbench verify TABLE ROW COLUMN` prints the verdict on one of them")
+    first = found[0]
+    print(f"\n`sentbench verify {first.table} {first.row} {first.column}` prints the verdict on the first")
 
 
 def print_rows(published: Published, arguments: argparse.Namespace) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean, stdev
 
+from harness.evidence.history import DETERMINES, changed_files
 from harness.evidence.moved import (
     Answer,
     Pair,
@@ -235,7 +236,7 @@ def explained(reproduction: Reproduction, changed: Sequence[str], *, details: bo
     if reproduction.reasons:
         lines.append(f"reason: {'; '.join(reproduction.reasons)}")
     if changed:
-        lines.append(changed_line(changed))
+        lines.append(changed_line(changed, changed_files(*DETERMINES)))
     if details:
         lines += [f"{change.answer}: {change}" for change in reproduction.changes]
     elif reproduction.changes:
@@ -263,9 +264,15 @@ def averages_line(over: Averages) -> str:
     )
 
 
-def changed_line(changed: Sequence[str]) -> str:
-    """Returns lines about changed committed files, by folder, and the command that restores them."""
+def changed_line(changed: Sequence[str], sources: Sequence[str]) -> str:
+    """Returns a line about changed committed files, by folder, and the command that restores them. sources:
+    changed files that determine numbers, without which a launch restores the outputs too.
+    """
     folders = Counter(Path(name).parent.as_posix() if "/" in name else name for name in changed)
     counts = [name if name in changed else f"{number} in {name}" for name, number in folders.items()]
-    tops = dict.fromkeys(name.split("/")[0] for name in changed)
-    return f"changed files: {', '.join(counts)}; `git restore {' '.join(tops)}` restores them"
+    tops = dict.fromkeys(name.split("/")[0] for name in (*sources, *changed))
+    restore = f"git restore {' '.join(tops)}"
+    undo = f"`{restore}` restores them until the next launch"
+    if sources:
+        undo = f"`{restore} && sentbench launch` undoes them and the changes of {', '.join(sources)}"
+    return f"changed files: {', '.join(counts)}; {undo}"

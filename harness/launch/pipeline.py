@@ -69,6 +69,15 @@ class Pipeline:
         with stage_errors():
             return bool(self._stages[name].changed(upstream=self._upstream[name]))
 
+    def is_cached(self, name: str) -> bool:
+        """Returns whether DVC's cache has the outputs that dvc.lock records of a stage."""
+        return bool(self._stages[name].outs_cached())
+
+    @property
+    def remotes(self) -> list[str]:
+        """The names of the declared remotes."""
+        return sorted(self._repo.config["remote"])
+
     def begin(self, name: str) -> str:
         """Returns `changed` for a stage whose commands have to run, after removing its old outputs; otherwise
         `unchanged`, `restored` from DVC's run cache, or `done` without a command, such as a file under `dvc

@@ -21,7 +21,7 @@ from harness.plan.hours import KnownHours, read_hours
 from harness.plan.names import FULL_SCALE
 from harness.plan.recipes import Recipe
 from harness.plan.resolve import resolve
-from harness.report.tables.model import Table, reading_order
+from harness.report.tables.model import Cell, Table, reading_order
 
 SEED_OF_KEY = re.compile(r"(?<=__s)\d+")
 """The seed in the key of a run."""
@@ -38,7 +38,8 @@ LINE_WIDTH = 120
 @dataclass(frozen=True)
 class WeekendPlan:
     """A main table as a plan. numbers: the different reported scores that its runs judge. hours: None if the
-    cost of a run is unknown; basis: of the hours, in words.
+    cost of a run is unknown; basis: of the hours, in words. derives: whether a corpus is made first, whose
+    hours are not counted.
     """
 
     table: Table
@@ -47,11 +48,13 @@ class WeekendPlan:
     numbers: frozenset[Fact]
     hours: float | None
     basis: str = ""
+    derives: bool = False
 
     @property
     def shown_hours(self) -> str:
         """The hours with one decimal, or a dash."""
-        return "–" if self.hours is None else f"{self.hours:,.1f}"
+        more = "more than " if self.derives else ""
+        return "–" if self.hours is None else f"{more}{self.hours:,.1f}"
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,7 @@ class Weekend:
     @property
     def fitting(self) -> list[WeekendPlan]:
         """The plans that one GPU computes one after the other in a weekend."""
-        known = [(plan, plan.hours) for plan in self.plans if plan.hours is not None]
+        known = [(plan, plan.hours) for plan in self.plans if plan.hours is not None and not plan.derives]
         ends = accumulate(hours for _, hours in known)
         return [plan for (plan, _), end in zip(known, ends, strict=True) if end <= WEEKEND]
 
@@ -79,13 +82,12 @@ class Weekend:
         """What fits, and the basis of the hours."""
         enough = f"{WEEKEND:g} hours of one {self.gpu} are"
         if self.fitting:
-            fits = (
-                f"{enough} enough for {len(self.fitting)} of these {len(self.plans)} tables, which settle up "
-            )
-            fits += f"to {self.numbers} reported scores."
+            fits = f"{enough} enough for {len(self.fitting)} of these {counted(len(self.plans), 'table')}, "
+            fits += f"with up to {self.numbers} reported scores."
         else:
             fits = f"{enough} not enough for any of these tables."
-        return f"{fits} Hours {self.basis}."
+        first = " A table of more hours than it states needs a derived corpus first."
+        return f"{fits} Hours {self.basis}.{first if any(plan.derives for plan in self.plans) else ''}"
 
     def section(self) -> str:
         """Returns the section of docs/weekend.md, in Markdown."""
@@ -100,12 +102,12 @@ class Weekend:
             for plan in self.plans
         ]
         rows = [f"| {' | '.join(map(str, row))} |" for row in cells]
-        return (
-            "\n".join(
-                [WEEKEND_HEADING, "", textwrap.fill(self.sentence, LINE_WIDTH), "", *WEEKEND_HEADS, *rows]
-            )
-            + "\n"
-        )
+        lines = [WEEKEND_HEADING, "", textwrap.fill(self.sentence, LINE_WIDTH), "", *WEEKEND_HEADS, *rows]
+        if self.fitting:
+            names = " ".join(plan.table.key for plan in self.fitting)
+            lines += ["", f"    sentbench plan {names} --backbone {BACKBONE} --seeds {SEEDS}"]
+            lines += ["    sentbench data fetch", "    sentbench launch"]
+        return "\n".join(lines) + "\n"
 
 
 def weekend_of(
@@ -114,30 +116,44 @@ def weekend_of(
     """Returns the plans of the papers' main tables: of each paper the first table that has its own method and
     numbers that runs on BACKBONE judge; None without any. Errors: InputError for wrong declarations."""
     times = read_hours()
-    plans = []
+    plans = [plan_of(table, recipes, times) for table in main_tables(tables, papers)]
+    if not plans:
+        return None
+    plans.sort(key=lambda plan: (plan.hours is None, plan.derives, plan.hours))
+    return Weekend(tuple(plans), times.gpu_name, "; ".join(dict.fromkeys(plan.basis for plan in plans)))
+
+
+def main_tables(tables: Mapping[str, Table], papers: Sequence[str]) -> list[Table]:
+    """Returns of each paper the first table that has its own method and numbers that runs on BACKBONE
+    judge."""
+    found = []
     for paper in papers:
         ordered = sorted(
             (table for key, table in tables.items() if key.startswith(f"{paper}/")), key=reading_order
         )
-        main = [table for table in ordered if any(row.is_own for row in table.rows) and facts_of(table)]
-        if main:
-            plans.append(plan_of(main[0], recipes, times))
-    if not plans:
-        return None
-    plans.sort(key=lambda plan: (plan.hours is None, plan.hours))
-    return Weekend(tuple(plans), times.gpu_name, "; ".join(dict.fromkeys(plan.basis for plan in plans)))
+        main = (table for table in ordered if any(row.is_own for row in table.rows) and facts_of(table))
+        found += [*main][:1]
+    return found
+
+
+def testable(cell: Cell) -> bool:
+    """Returns whether runs on BACKBONE judge the number of a cell."""
+    judged = cell.judged
+    wanted = cell.wanted and not cell.no_verdict
+    return wanted and judged is not None and judged.number.backbone == BACKBONE
 
 
 def facts_of(table: Table) -> frozenset[Fact]:
     """Returns the different reported scores of a table that runs on BACKBONE judge."""
-    return frozenset(
-        cell.judged.fact
-        for _, _, cell in table.cells()
-        if cell.wanted
-        and not cell.no_verdict
-        and cell.judged is not None
-        and cell.judged.number.backbone == BACKBONE
-    )
+    cells = (cell for _, _, cell in table.cells())
+    return frozenset(cell.judged.fact for cell in cells if cell.judged and testable(cell))
+
+
+def hours_of_plan(estimate: Estimate) -> float | None:
+    """Returns the GPU hours of a plan's runs and teachers, None if a cost is unknown."""
+    costs = [estimate.teachers(), *map(estimate.run, estimate.params.runs.values())]
+    known = [cost.gpu_hours for cost in costs if cost is not None]
+    return sum(known) if len(known) == len(costs) else None
 
 
 def plan_of(table: Table, recipes: Mapping[str, Recipe], times: KnownHours) -> WeekendPlan:
@@ -145,13 +161,11 @@ def plan_of(table: Table, recipes: Mapping[str, Recipe], times: KnownHours) -> W
     specs = {table.key: load_spec(table.key)}
     params = resolve(recipes, [table.key], seeds=SEEDS, backbones=[BACKBONE], tables=specs)
     estimate = Estimate(params, times)
-    costs = [estimate.teachers(), *(estimate.run(run) for run in params.runs.values())]
-    known = [cost.gpu_hours for cost in costs if cost is not None]
-    hours = sum(known) if len(known) == len(costs) else None
+    hours = hours_of_plan(estimate)
     command = f"sentbench plan {table.key} --backbone {BACKBONE} --seeds {SEEDS}"
     bases = {key: words for key, words in estimate.bases().items() if key[0] == "cuda"}
     basis = "; ".join(f"in {precision} are {'; '.join(words)}" for (_, precision), words in bases.items())
-    return WeekendPlan(table, command, len(params.runs), facts_of(table), hours, basis)
+    return WeekendPlan(table, command, len(params.runs), facts_of(table), hours, basis, bool(params.corpora))
 
 
 def seed_prices(

@@ -14,7 +14,7 @@ import pytest
 from harness.cli import main
 from harness.evidence.further import collected
 from harness.evidence.moved import ScoreChange
-from harness.evidence.reproduction import Reproduction, explained
+from harness.evidence.reproduction import Reproduction, changed_line, explained
 from harness.evidence.schema import ResultFile, ScoreName
 from harness.evidence.store import read_result, write_result
 from harness.io.files import write_record
@@ -117,7 +117,7 @@ def test_other_last_digits_agree_and_are_reported_with_their_size(capsys: pytest
         "(pooled-cls-small@words-50d STSB)\n"
         "  reason: not recorded: code, data and packages are equal, so the processor or the number of "
         "threads differs\n"
-        "  changed files: 2 in reports/scores; `git restore reports` restores them\n"
+        "  changed files: 2 in reports/scores; `git restore reports` restores them until the next launch\n"
         "  scores with other digits: 2; `--details` lists them\n"
         "reproduced: all 2 systems agree with the committed results; 2 of 4 runs here are bit-identical\n"
     )
@@ -243,7 +243,7 @@ def test_results_of_other_packages_than_the_installed_ones_are_not_reproduced(
     monkeypatch.setattr("harness.commands.check.library_versions", lambda: installed)
     evaluate(TRAINED[1], provenance(versions=installed))
     assert shown(capsys, code=1) == (
-        "  changed files: 1 in reports/scores; `git restore reports` restores them\n"
+        "  changed files: 1 in reports/scores; `git restore reports` restores them until the next launch\n"
         "  3 of 4 results were computed with torch 1, here is 2, and not measured again; `dvc repro --force` "
         "runs all of them\n"
         "not reproduced: 3 of 4 results are of other packages than the installed ones; 1 of 4 runs here "
@@ -370,10 +370,18 @@ def test_another_architecture_is_the_reason(
     Path("dvc.lock").write_text("other\n")
     lines = shown(capsys).splitlines()
     assert "  reason: this machine is aarch64: results are bit-identical on x86-64 only" in lines
-    changed = "  changed files: dvc.lock, 1 in reports/scores; `git restore dvc.lock reports` restores them"
-    assert changed in lines
+    changed = "  changed files: dvc.lock, 1 in reports/scores; `git restore dvc.lock reports` restores them "
+    assert f"{changed}until the next launch" in lines
     subprocess.run(changed.split("`")[1].split(), check=True)
     assert shown(capsys) == EQUAL
+
+
+def test_after_a_change_of_code_the_undo_restores_it_and_launches() -> None:
+    changed, sources = ["dvc.lock", "reports/scores/a.json"], ["harness/tasks/sts.py", "recipes/small.yaml"]
+    assert changed_line(changed, sources) == (
+        "changed files: dvc.lock, 1 in reports/scores; `git restore harness recipes dvc.lock reports && "
+        "sentbench launch` undoes them and the changes of harness/tasks/sts.py, recipes/small.yaml"
+    )
 
 
 def test_a_folder_of_scores_can_be_compared_with(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

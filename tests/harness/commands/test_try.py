@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import torch
@@ -19,6 +20,7 @@ from harness.commands.try_teacher import corpus_of_teachers, with_teacher
 from harness.errors import InputError
 from harness.evidence.schema import ResultFile
 from harness.include import include_method
+from harness.io.files import sha256_of_folder
 from harness.plan.entries import Params
 from harness.plan.estimate import duration
 from harness.plan.recipes import DeclaredBackbone, Recipe, load_backbones, load_recipes
@@ -100,6 +102,7 @@ def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     monkeypatch.chdir(folder)
     monkeypatch.setenv("SENTBENCH_DATA", str(data))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr("harness.commands.try_method.load_recipes", short_recipes)
     monkeypatch.setattr("harness.plan.resolve.load_backbones", small_backbones)
     return folder
@@ -235,6 +238,12 @@ LOSS, GRADIENT, PURE, SEED, RESUME, STATE, ATTACHED, VECTORS, SAVED = LAWS
     [
         (changed("info_nce(first, second", "0 / 0 * info_nce(first, second"), LOSS, "toy.py:25: Zero"),
         (changed("info_nce(first, second", "float('nan') * info_nce(first, second"), LOSS, "is nan before"),
+        (changed("info_nce(first, second", "first.sum().abs().neg().log() * info_nce(first, second"), LOSS,
+         "loss is nan before the first step: toy.py:25: log of values from -"),
+        (changed("info_nce(first, second", "(first @ second.T / 1e-9).exp().mean() * info_nce(first, second"),
+         LOSS, "loss is inf before the first step: toy.py:25: exp of values from"),
+        (changed("info_nce(first, second", "(0 * first.sum()).sqrt() + info_nce(first, second"), GRADIENT,
+         "weight is not finite before the first step: toy.py:25: the gradient of sqrt is inf"),
         (changed("Loss(info_nce", "Loss(torch.ones(2) * info_nce"), LOSS, "shape [2]; return its mean"),
         (changed(RETURN, "        return Loss((first @ second.T).mean(), {})"), LOSS,
          "autocast is torch.bfloat16: there the product of fp32 vectors has it too; compute it within"),
@@ -257,6 +266,22 @@ def test_a_broken_law_is_described_in_the_authors_terms(
     assert said in laws_of(source, tmp_path, until=law)[law]
 
 
+@pytest.mark.parametrize(
+    ("source", "law"),
+    [
+        (changed("info_nce(", "first.sum().abs().neg().log() * info_nce("), LOSS),
+        (changed("info_nce(", "(0 * first.sum()).sqrt() + info_nce("), GRADIENT),
+        (changed(RETURN, f"        self.step = getattr(self, 'step', 0) + 1\n        first = first / "
+         f"(self.step < 3)\n{RETURN}"), SEED),
+    ],
+)  # fmt: skip
+def test_a_loss_that_is_not_finite_is_said_by_one_law(source: str, law: str, tmp_path: Path) -> None:
+    """The laws that train meet it too, and a rate is the cause only after the first step."""
+    ((name, fault),) = laws_of(source, tmp_path).items()
+    assert name == law
+    assert ("lower the learning rate" in fault) is (law == SEED)
+
+
 def test_a_trained_layer_behind_frozen_zeros_is_not_blamed_on_the_loss(tmp_path: Path) -> None:
     assert GRADIENT not in laws_of(BEHIND_ZEROS, tmp_path, until=GRADIENT)
 
@@ -265,6 +290,12 @@ def test_a_trained_layer_behind_frozen_zeros_is_not_blamed_on_the_loss(tmp_path:
     ("source", "words", "said"),
     [
         (SAME, ["--set", "temprature=1"], "did you mean temperature"),
+        (
+            SAME,
+            ["--set", "parent=minilm-l6"],
+            "--set parent=minilm-l6: is no setting; write --teacher minilm-l6",
+        ),
+        (SAME, ["--set", "seeds=20"], "--set seeds=20: is no setting; write --seeds 20"),
         (SAME, ["--set", "temperature=warm", "--fresh"], 'temperature is "warm"'),
         (SAME, ["--against", "pcl2"], "did you mean pcl, dclr?"),
         (SAME, ["--out", "."], "contains other files"),
@@ -351,6 +382,35 @@ def test_a_teacher_is_named_by_an_option(tmp_path: Path) -> None:
         with_teacher(small.systems["simcse-small"], "minilm-l6", small)
     reads_encoder = small.systems["dclr-small"].model_copy(update={"parent": None})
     assert with_teacher(reads_encoder, "simcse-small", small) == small.systems["dclr-small"]
+
+
+def test_trials_share_a_backbone_until_its_data_change(
+    empty: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The copy has the bytes of the folder that was made; other words make another one."""
+
+    class Planned(Exception):
+        """Ends a trial when its folders are made."""
+
+    def stop(session: Any) -> Any:
+        raise Planned
+
+    monkeypatch.setattr("harness.commands.try_jobs.perform", stop)
+    Path("mycse.py").write_text(SAME)
+    made = []
+    for out in ("a", "b", "c"):
+        if out == "c":
+            data = empty.parent / "data"
+            (data / "wiki-small/wiki.txt").write_text("a dog sleeps\n" * 80)
+            (data / "wiki-small/source.json").unlink()
+            write_source_record(data / "wiki-small")
+        with pytest.raises(Planned):
+            main(["try", "mycse.py", "--fresh", "--seeds", "1", "--out", out])
+        made.append((capsys.readouterr().err, sha256_of_folder(Path(out, "backbones/words-50d"))))
+    (first, one), (second, two), (third, three) = made
+    for notes, words in ((first, "making"), (second, "of an earlier trial"), (third, "making")):
+        assert words in next(line for line in notes.splitlines() if "backbones/words-50d" in line)
+    assert one == two != three
 
 
 def as_recipes_are(result: ResultFile, params: Params) -> str:

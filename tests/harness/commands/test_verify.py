@@ -143,7 +143,8 @@ def test_a_number_and_a_system_are_found_in_all_tables(
         line.split()[:4] == ["pcl/table2", "pcl/single-run@bert-base-uncased", "Avg", "78.42"]
         for line in lines
     )
-    assert lines[-1] == "`sentbench verify TABLE ROW COLUMN` prints the verdict on one of them"
+    first = "pcl/table2 pcl/single-run@bert-base-uncased Avg"
+    assert lines[-1] == f"`sentbench verify {first}` prints the verdict on the first"
     for number in json.loads(printed("verify", "78.42", "--json")):
         assert json.loads(printed("verify", number["table"], number["row"], number["column"], "--json"))
     found = json.loads(printed("verify", "diffcse", "--json"))
@@ -154,3 +155,40 @@ def test_a_number_and_a_system_are_found_in_all_tables(
     assert "no published number is 12.3456789" in refused("verify", "12.3456789")
     assert "did you mean diffcse" in refused("verify", "difcse")
     assert "expected a COLUMN" in refused("verify", "pcl/table2", "SimCSE")
+
+
+@pytest.mark.parametrize(
+    ("words", "head"),
+    [
+        (["PCL 78.42"], "pcl/table2  pcl/single-run@bert-base-uncased  Avg"),
+        (["PCL", "78.42"], "pcl/table2  pcl/single-run@bert-base-uncased  Avg"),
+        (["SimCSE (76.25)"], "pcl/table2  simcse@bert-base-uncased  Avg"),
+        (["simcse=76,25"], "pcl/table2  simcse@bert-base-uncased  Avg"),
+        (["UNA 77.67"], "una/table1  una/paraphrase-pegasus@bert-base-uncased  Avg"),
+        (["pcl roberta-large 79.49"], "pcl/table2  pcl/single-run@roberta-large  Avg"),
+    ],
+)
+def test_a_name_and_a_value_get_the_verdict_of_that_number(
+    words: list[str], head: str, printed: Callable[..., str]
+) -> None:
+    """The mean of a row comes before a single set with this value; every other place is named."""
+    text = printed("verify", *words)
+    assert text.count("\nreported ") == 1
+    assert text.splitlines()[1].startswith(head)
+    (number,) = json.loads(printed("verify", *words, "--json"))
+    assert head == f"{number['reported']['table']}  {number['reported']['row']}  Avg"
+    if words == ["UNA 77.67"]:
+        assert text.splitlines()[-1] == (
+            "the same value: una/table-d8 una/paraphrase-pegasus@bert-base-uncased Avg, "
+            "una/table-d7 una/paraphrase-pegasus@bert-base-uncased seed-42"
+        )
+
+
+def test_a_value_that_a_name_does_not_report_is_answered_by_the_nearest_mean(
+    refused: Callable[..., str],
+) -> None:
+    assert refused("verify", "PCL 78.24").strip() == (
+        "sentbench: no row of pcl reports 78.24; the nearest is 78.14, pcl/table2 "
+        "pcl@bert-base-uncased Avg; `sentbench verify pcl` lists its rows"
+    )
+    assert "neither a published number nor part of a system" in refused("verify", "PLC 78.42")

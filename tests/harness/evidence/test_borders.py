@@ -336,7 +336,9 @@ def test_a_published_number_is_found_by_values_that_round_to_it() -> None:
     from harness.evidence.search import numbers_like
 
     known: Any = SimpleNamespace(numbers={n: printed(n) for n in (75.0, 75.25, 75.5)})
-    known.numbers = {key: SimpleNamespace(printed=key, value=key, row="a@b") for key in known.numbers}
-    assert [number.value for number in numbers_like(known, "75")] == [75.0, 75.25]
+    known.numbers = {
+        key: SimpleNamespace(printed=key, value=key, row="a@b", table="t") for key in known.numbers
+    }
+    assert [number.value for number in numbers_like(known, "75", ["t"])] == [75.0, 75.25]
     with pytest.raises(InputError, match="no published number is 76"):
-        numbers_like(known, "76")
+        numbers_like(known, "76", ["t"])

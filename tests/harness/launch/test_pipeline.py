@@ -1,5 +1,6 @@
 """A launch and DVC: release, locks, writes of dvc.lock, and the order of stages."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -58,6 +59,23 @@ def test_a_launch_of_the_first_seeds_leaves_the_others_and_takes_their_outputs_a
     assert entries[0]["further"] == entries[1]["further"]
     assert main(["launch"]) == 0
     assert runs(Path())[5:] == ["further", "report"]
+
+
+def test_a_pipeline_tells_which_outputs_its_cache_has_and_its_remotes(
+    toy: Callable[[dict[str, Any]], Path],
+) -> None:
+    folder = toy({"a": stage("a"), "b": stage("b", ("a.txt",))})
+    with (folder / ".dvc/config").open("a") as config:
+        config.write("['remote \"lab\"']\n    url = /nowhere\n")
+    with open_pipeline() as before:
+        assert (before.is_cached("a"), before.remotes) == (False, ["lab"])
+    assert main(["launch"]) == 0
+    with open_pipeline() as after:
+        assert after.is_cached("a")
+        assert after.is_cached("b")
+    shutil.rmtree(folder / ".dvc/cache")
+    with open_pipeline() as removed:
+        assert not removed.is_cached("a")
 
 
 def test_a_target_that_the_first_seeds_leave_out_is_refused(

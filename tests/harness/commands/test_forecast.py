@@ -1,0 +1,63 @@
+"""What `launch --dry-run` says about trainings: hours of each system, and results that need none."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from harness.commands.forecast import hours_of, without_training
+from harness.plan.estimate import Estimate
+from harness.plan.hours import read_hours
+from harness.plan.params_file import read_params
+from harness.plan.recipes import load_recipes
+from harness.plan.resolve import resolve
+
+ROOT = Path(__file__).parents[3]
+SMALL = read_params(ROOT / "params.yaml")
+
+
+class Cache(NamedTuple):
+    """A pipeline whose cache has the outputs of some stages."""
+
+    stages: frozenset[str] = frozenset()
+    remotes: tuple[str, ...] = ()
+
+    def is_cached(self, name: str) -> bool:
+        return name in self.stages
+
+
+def test_a_training_of_seconds_has_no_estimate_on_a_gpu() -> None:
+    lines = hours_of(Estimate(SMALL, read_hours()), [*SMALL.runs], 2)
+    assert lines[0].startswith("--on local, 2 runs at once on this machine's CPU: about ")
+    assert lines[1].startswith("--on ray or slurm: no estimate for GPUs; on one, starting these trainings")
+    assert not [line for line in lines if line.endswith(" s") and "GPU" in line]
+
+
+def test_each_system_of_a_full_plan_has_its_hours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    names = ["baselines/simcse", "pcl/pcl"]
+    params = resolve(load_recipes(), names, seeds=5, backbones=["bert-base-uncased"])
+    lines = hours_of(Estimate(params, read_hours()), [*params.runs], None)
+    systems = [line for line in lines if line.startswith("  ")]
+    assert [line.split("@")[0].strip() for line in systems] == ["simcse", "pcl"]
+    for line in systems:
+        assert "bert-base-uncased: 5 x " in line
+        assert line.endswith((" min on a GPU", " h on a GPU"))
+
+
+def test_results_in_the_cache_are_restored_and_committed_ones_can_be_pulled() -> None:
+    keys = [f"simcse-small__words-50d__s{seed}" for seed in range(4)]
+    runs = {key: SMALL.runs[key] for key in keys}
+    cached = Cache(frozenset({f"train@{keys[0]}"}), ("lab",))
+    restored, pulled, first = without_training(cached, runs, keys[:3])
+    assert restored.startswith("1 of 4 trainings have outputs in .dvc/cache: they are restored if")
+    assert pulled.startswith("2 of 4 trainings have committed results, but .dvc/cache lacks their encoders: ")
+    assert "`dvc pull` gets them from lab" in pulled
+    assert first == "--first-seeds trains 3 of them and leaves the other results as committed"
+    (pulled,) = without_training(Cache(), {keys[0]: runs[keys[0]]}, keys)
+    assert "gets them if you declare a remote that has them (docs/ecosystem.md, " in pulled
+    assert not without_training(Cache(), runs, [])
+
+
+def test_the_named_section_exists() -> None:
+    assert "\n## Get all results without training\n" in (ROOT / "docs/ecosystem.md").read_text()
