@@ -8,6 +8,8 @@ from harness.evidence.published import Published
 
 MEAN = "Avg"
 """The column that stands for a row that is found by its name."""
+DECIMALS_OF_ONE = 3
+"""Fewest decimals of a value that a table may print on a scale of 0 to 1."""
 
 
 def numbers_like(published: Published, text: str) -> list[PublishedNumber]:
@@ -19,11 +21,16 @@ def numbers_like(published: Published, text: str) -> list[PublishedNumber]:
     """
     wanted = text.strip()
     if re.fullmatch(r"-?\d+(\.\d+)?", wanted):
-        half = 0.5 * 10.0 ** -len(wanted.partition(".")[2])
+        decimals = len(wanted.partition(".")[2])
+        scales = (1, 100) if decimals >= DECIMALS_OF_ONE else (1,)  # 0.7767 is 77.67 points
         found = [
             number
             for number in published.numbers.values()
-            if any(abs(value - float(wanted)) < half for value in (number.printed, number.value))
+            if any(
+                abs(value - scale * float(wanted)) < scale * 0.5 * 10.0**-decimals
+                for value in (number.printed, number.value)
+                for scale in scales
+            )
         ]
         if not found:
             raise InputError(f"no published number is {wanted}")

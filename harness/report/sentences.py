@@ -127,8 +127,11 @@ def next_look_words(plan: Plan) -> str:
     return f"{counted(plan.seeds, 'seed')} in all, {plan.more} more" + (f" ({plan.why})" if plan.why else "")
 
 
-def seeds_words(number: PublishedNumber) -> str:
+def seeds_words(judged: Judged) -> str:
     """Describes the number of runs behind a published number."""
+    number, listed = judged.number, judged.others.listed
+    if listed is not None:
+        return f"{'mean' if listed.is_mean else 'one'} of {len(listed.runs)} seeds"
     if number.picked is not None and number.picked > 1:
         return f"best of {number.picked} on dev"
     return {None: "seeds not stated", 1: "one run"}.get(number.seeds, f"mean of {number.seeds} seeds")
