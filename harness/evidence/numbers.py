@@ -27,8 +27,8 @@ class PublishedNumber:
     cell. rounding: half a printed digit. seeds: number of averaged runs, picked: number of runs it was chosen
     from, None if not stated. origin: as of its row; work: key of the quoted work. source: the paper, or the
     quoted work, in words. averaged: of a mean, the columns of its parts; quantity: the metric and the parts,
-    in words. measurable: whether a study can have measured the same quantity. False for another metric, or if `Avg` is
-    not the mean of the seven sets.
+    in words. measurable: whether a study can have measured the same quantity. False for another metric, or if
+    `Avg` is not the mean of the seven sets.
     """
 
     table: str

@@ -19,6 +19,7 @@ from harness.report.sentences import (
     level_words,
     next_look_words,
     one_run_words,
+    open_words,
     place_words,
 )
 from harness.report.tables.model import Cell, Column, Table, TableRow, judged_numbers
@@ -127,7 +128,7 @@ def _verdict_text(cell: Cell) -> str:
         return f"{cell.judged.text}: {MANY}"
     if cell.more:
         return f"{cell.judged.text}: {counted(cell.more, 'more seed')} up to the advised look"
-    return cell.judged.text
+    return ": ".join(filter(None, [cell.judged.text, open_words(cell.judged)]))
 
 
 def _seed_texts(form: Format, cell: Cell, runs: Mapping[str, RunDetail]) -> list[str]:
