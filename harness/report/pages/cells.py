@@ -74,7 +74,7 @@ def cell_facts(table: Table, column: Column, cell: Cell, runs: Mapping[str, RunD
         ("Difference", "" if cell.delta is None else form.signed(cell.delta)),
         ("Verdict", _verdict_text(cell)),
         *(cite_facts(cell.judged) if cell.judged is not None else ()),
-        ("Rank", "" if cell.ranks is None else span_words(cell.ranks)),
+        ("Rank", _rank_text(cell)),
         ("No verdict from our runs", cell.no_verdict),
         *(evidence_facts(cell.judged) if cell.judged is not None else ()),
         ("Each seed", ", ".join(_seed_texts(form, cell, runs))),
@@ -119,6 +119,13 @@ def _ours_text(form: Format, cell: Cell) -> str:
         return "not run"
     sd = "" if cell.sd is None else f" ± {form.show(cell.sd)}"
     return f"{shown_number(cell.value, form)}{sd}, n = {counted(cell.n, 'seed')}"
+
+
+def _rank_text(cell: Cell) -> str:
+    if cell.ranks is None:
+        return ""
+    bold = "; bold, as no competing row is shown to be better" if cell.leads else ""
+    return f"{span_words(cell.ranks)}{bold}"
 
 
 def _verdict_text(cell: Cell) -> str:

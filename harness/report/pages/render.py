@@ -24,6 +24,7 @@ from harness.report.formats.trial import (
     FOOT,
     Trial,
     comparison_rows,
+    rank_foot,
     rank_lines,
     worth_in_words,
     worth_rows,
@@ -125,6 +126,7 @@ def render_trial(trial: Trial, *, setting: str, laws: Sequence[str]) -> str:
         ],
         "ranks": rank_lines(trial),
         "foot": FOOT,
+        "rank_foot": rank_foot(trial),
         "worth": None if trial.worth is None else worth_rows(trial.worth, trial.own),
         "worth_in_words": None if trial.worth is None else worth_in_words(trial),
     }
