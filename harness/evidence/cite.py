@@ -28,12 +28,17 @@ class Citation:
     origin: str
     note: str = ""
 
-    def lines(self) -> list[str]:
-        """Returns the citation as the last lines of `sentbench verify`."""
+    @property
+    def text(self) -> str:
+        """The value with its interval, and what it is."""
         reach = (
             f" (95 % interval {self.interval.low:.2f} to {self.interval.high:.2f})" if self.interval else ""
         )
-        lines = [f"cite       {self.value:.2f}{reach}, {self.how}", f"from       {self.origin}"]
+        return f"{self.value:.2f}{reach}, {self.how}"
+
+    def lines(self) -> list[str]:
+        """Returns the citation as the last lines of `sentbench verify`."""
+        lines = [f"cite       {self.text}", f"from       {self.origin}"]
         return [*lines, f"note       {self.note}"] if self.note else lines
 
 
@@ -80,7 +85,7 @@ def citation_of(judged: Judged) -> Citation:
         few = f"; the mean of {count}, too few to replace it, is {mean:.2f}"
     if authors is not None:
         interval = mean_interval(authors.runs, 0.95) if authors.runs else None
-        how = f"{_runs_in_words(authors)} by its authors; {_headline(judged.number, authors)}{few}"
+        how = f"{_runs_in_words(authors)} by its authors; {_headline(judged, authors)}{few}"
         place = f", {authors.study.file}" if authors.study.file else ""
         return Citation(
             "authors", authors.value, interval, how, f"{authors.study.link}{place}", authors.study.note
@@ -102,6 +107,9 @@ def authors_mean(judged: Judged) -> AuthorsMean | None:
 
 def _means_by_authors(judged: Judged) -> Iterator[AuthorsMean]:
     column, others = judged.number.column, judged.others
+    if others.listed is not None:
+        runs = others.listed.runs
+        yield AuthorsMean(others.listed.study, statistics.mean(runs), len(runs), runs)
     later = [study for study in others.uncounted if study.supersedes and study.by == others.by]
     for study in (*others.pools["same authors"].studies, *later):
         score = study.scores[column]
@@ -116,8 +124,11 @@ def _runs_in_words(mean: AuthorsMean) -> str:
     return "later version" if mean.study.supersedes else f"mean of {mean.count} runs"
 
 
-def _headline(number: PublishedNumber, mean: AuthorsMean) -> str:
+def _headline(judged: Judged, mean: AuthorsMean) -> str:
     """Returns what the reported number is, next to its authors' mean."""
+    number, listed = judged.number, judged.others.listed
+    if listed is not None and listed.is_mean:
+        return f"the reported {number.value:.2f} is this mean as printed"
     near = [run for run in mean.runs if abs(run - number.value) <= number.rounding + 1e-9]
     if mean.study.supersedes:
         return f"the reported {number.value:.2f} is of the version before"

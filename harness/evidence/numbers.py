@@ -26,9 +26,9 @@ class PublishedNumber:
     table: `paper/table`; row: `system/variant@backbone`. value: as printed, or corrected for a misprinted
     cell. rounding: half a printed digit. seeds: number of averaged runs, picked: number of runs it was chosen
     from, None if not stated. origin: as of its row; work: key of the quoted work. source: the paper, or the
-    quoted work, in words. parts: of a mean, their number; quantity: the metric and the parts, in words.
-    measurable: whether a study can have measured the same quantity. False for another metric, or if `Avg` is
-    not the mean of the seven sets.
+    quoted work, in words. averaged: of a mean, the columns of its parts; quantity: the metric and the parts,
+    in words. measurable: whether a study can have measured the same quantity. False for another metric, or if
+    `Avg` is not the mean of the seven sets.
     """
 
     table: str
@@ -43,9 +43,14 @@ class PublishedNumber:
     source: str = ""
     metric: str = ""
     quantity: str = ""
-    parts: int = 0
+    averaged: tuple[str, ...] = ()
     measurable: bool = True
     misprints: tuple[Misprint, ...] = ()
+
+    @property
+    def parts(self) -> int:
+        """The number of parts of a mean, 0 of another number."""
+        return len(self.averaged)
 
     @property
     def paper(self) -> str:

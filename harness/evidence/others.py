@@ -52,12 +52,30 @@ class StudyPool:
 
 
 @dataclass(frozen=True)
+class Listed:
+    """A published number that a study consists of: one of its single runs, or their mean.
+
+    column: the study's column of these runs.
+    """
+
+    study: Study
+    column: str
+    is_mean: bool
+
+    @property
+    def runs(self) -> tuple[float, ...]:
+        """The single runs, in points."""
+        return tuple(runs_of(self.study.scores[self.column]))
+
+
+@dataclass(frozen=True)
 class Others:
     """Evidence on a published number besides our runs; `searched` as in `Ledger.searched`.
 
     by: the authors of the number. system: its row's system and backbone under their first name, shared by
     tables that quote it. sd: the standard deviation of its system that needs no seeds of ours, n = 0 for a
     deterministic one; planned: the one for planning seeds without other data. None if it was not measured.
+    listed: the runs of its authors that the number is one of, or the mean of, in its own table.
     """
 
     pools: Mapping[Relation, StudyPool]
@@ -67,6 +85,7 @@ class Others:
     system: str = ""
     sd: statistics.KnownSd | None = None
     planned: statistics.KnownSd | None = None
+    listed: Listed | None = None
 
     @property
     def borrowed(self) -> statistics.KnownSd | None:
@@ -108,7 +127,22 @@ def others_of(ledger: Ledger, number: PublishedNumber, *, deterministic: bool = 
         system=ledger.plain(number.row),
         sd=EXACT if deterministic else sd,
         planned=backbone_sd(ledger, number.backbone, number.column) if number.measurable else None,
+        listed=_listed(ledger, number),
     )
+
+
+def _listed(ledger: Ledger, number: PublishedNumber) -> Listed | None:
+    """Returns the study that reads its single runs from the number's own row, if the number is one of them or
+    their mean."""
+    for study in ledger.of(number.row):
+        cell = study.reported
+        if cell is None or cell.table != number.table or (cell.row or study.system) != number.row:
+            continue
+        for column, runs in cell.columns.items() if isinstance(cell.columns, dict) else ():
+            is_mean = len(number.averaged) > 1 and set(number.averaged) == set(runs)
+            if len(runs) > 1 and (is_mean or number.column in runs):
+                return Listed(study, column, is_mean)
+    return None
 
 
 def _studies_of(ledger: Ledger, number: PublishedNumber, by: str) -> Others:

@@ -102,7 +102,7 @@ def numbers_of(table: PublishedTable, key: str, sources: Mapping[str, str]) -> I
             value = table.compared(row, column)
             if value is None:
                 continue
-            parts = len(table.averages.get(column, ()))
+            averaged = tuple(table.averages.get(column, ()))
             yield PublishedNumber(
                 table=key,
                 row=row.key,
@@ -115,8 +115,9 @@ def numbers_of(table: PublishedTable, key: str, sources: Mapping[str, str]) -> I
                 work=row.work,
                 source=sources[row.key],
                 metric=table.metric,
-                quantity=_quantity(table.metric, parts),
-                measurable=_is_measurable(table.metric, column, parts),
+                quantity=_quantity(table.metric, len(averaged)),
+                averaged=averaged,
+                measurable=_is_measurable(table.metric, column, len(averaged)),
                 misprints=tuple(
                     Misprint(each.kind, in_points(each.reported), in_points(each.recomputed), each.reason)
                     for each in row.errata

@@ -11,6 +11,9 @@ from harness.evidence.published import Published
 MEAN_COLUMN = "Avg"
 """The column that stands for a row that is found by its name."""
 VALUE = re.compile(r"-?\d+([.,]\d+)?%?")
+"""A word of a search that is a value."""
+DECIMALS_OF_ONE = 3
+"""Fewest decimals of a value that a table may print on a scale of 0 to 1."""
 
 
 def split_search(text: str) -> tuple[list[str], str]:
@@ -67,11 +70,16 @@ def one_of_each(numbers: Iterable[PublishedNumber]) -> list[list[PublishedNumber
 
 
 def _with_value(numbers: Iterable[PublishedNumber], value: str) -> list[PublishedNumber]:
-    half = 0.5 * 10.0 ** -len(value.partition(".")[2])
+    decimals = len(value.partition(".")[2])
+    scales = (1, 100) if decimals >= DECIMALS_OF_ONE else (1,)  # 0.7767 is 77.67 points
     return [
         number
         for number in numbers
-        if any(abs(known - float(value)) < half for known in (number.printed, number.value))
+        if any(
+            abs(known - scale * float(value)) < scale * 0.5 * 10.0**-decimals
+            for known in (number.printed, number.value)
+            for scale in scales
+        )
     ]
 
 

@@ -2,10 +2,11 @@
 
 from harness.evidence.draws import RunPercentile
 from harness.evidence.judged import Judged
-from harness.evidence.number_tests import COLLAPSED, INTERVAL, LEVEL, MARGIN
+from harness.evidence.number_tests import COLLAPSED, INTERVAL, LEVEL, LOOKS, MARGIN
 from harness.evidence.numbers import PublishedNumber
 from harness.evidence.settling import Plan, counted
-from harness.evidence.verdicts import Judgement
+from harness.evidence.statistics import SMALL_SAMPLE
+from harness.evidence.verdicts import FEW_SOURCES, Judgement
 from harness.evidence.words import WORDS, Draw, Level
 
 OUR_MEAN, THEIR_MEAN = "our mean", "the mean of independent sources"
@@ -64,6 +65,24 @@ def level_words(answer: Judgement) -> str:
         reach = f", {100 * confidence:.3g} % interval {low:+.2f} to {high:+.2f}"
     apart = f"; {' and '.join(answer.apart)} differ by more than seeds do" if answer.apart else ""
     return f"{says} ({answer.difference:+.2f}{reach}){apart}"
+
+
+def open_words(judged: Judged) -> str:
+    """Describes why a number that was measured again is not settled; empty for other numbers."""
+    answer = judged.answer
+    if judged.verdict.is_settled or answer.difference is None:
+        return ""
+    if answer.fault or answer.apart:
+        return answer.fault or f"{' and '.join(answer.apart)} differ by more than seeds do"
+    what = "our mean" if judged.ours else f"mean of {counted(answer.count, 'source')}"
+    if judged.ours and len(judged.values) < LOOKS[0]:
+        return f"{counted(len(judged.values), 'seed')} of the {LOOKS[0]} of the first look"
+    if answer.interval is None:
+        sources = counted(len(judged.others.independent.sources), "source")
+        return f"{sources}; a verdict needs {FEW_SOURCES}, or one with {SMALL_SAMPLE} runs"
+    low, high = answer.interval
+    where = "partly" if low < -MARGIN < high or low < MARGIN < high else "not surely"
+    return f"{what}: {low:+.2f} to {high:+.2f}, {where} within {WITHIN}".replace("-", "\N{MINUS SIGN}")
 
 
 def assumed_words(judged: Judged) -> str:
@@ -127,8 +146,11 @@ def next_look_words(plan: Plan) -> str:
     return f"{counted(plan.seeds, 'seed')} in all, {plan.more} more" + (f" ({plan.why})" if plan.why else "")
 
 
-def seeds_words(number: PublishedNumber) -> str:
+def seeds_words(judged: Judged) -> str:
     """Describes the number of runs behind a published number."""
+    number, listed = judged.number, judged.others.listed
+    if listed is not None:
+        return f"{'mean' if listed.is_mean else 'one'} of {len(listed.runs)} seeds"
     if number.picked is not None and number.picked > 1:
         return f"best of {number.picked} on dev"
     return {None: "seeds not stated", 1: "one run"}.get(number.seeds, f"mean of {number.seeds} seeds")

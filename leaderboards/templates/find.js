@@ -10,9 +10,12 @@
       const text = row.matches(".system") ? row.cells[0].textContent : `${row.closest("table").caption.textContent} ${row.textContent}`;
       return [row, `${group ? group.textContent : ""} ${text}`.toLowerCase()];
     }));
+    /* a number is looked for in the cells: as printed, or in points where the table has another scale */
+    const has = (row) => (word) => words.get(row).includes(word)
+      || (/^[-\u2212]?\d*\.\d+$/.test(word) && [...row.cells].slice(1).some((cell) => cell.textContent.includes(word)));
     const wanted = (row) => {
       const { text, backbone, verdict } = form.elements;
-      return text.value.toLowerCase().split(/\s+/).every((word) => words.get(row).includes(word))
+      return text.value.toLowerCase().split(/\s+/).every(has(row))
         && (!backbone || !backbone.value || row.dataset.backbone === backbone.value)
         && (!verdict || !verdict.value || row.querySelector(`.glyph.${verdict.value}`));
     };

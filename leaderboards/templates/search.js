@@ -8,7 +8,13 @@
   const field = document.getElementById("search-text");
   const hits = document.getElementById("search-hits");
   const plain = (text) => text.toLowerCase().replaceAll("\u2212", "-");  // a minus sign is typed as a hyphen
-  const has = (text) => { const low = plain(text); return (word) => low.includes(word); };
+  /* 0.7767 is 77.67 points, and the other way round */
+  const scaled = (word) => {
+    const places = word.split(".")[1]?.length;
+    if (/^0?\.\d{3,}$/.test(word)) return (100 * word).toFixed(places - 2);
+    return /^\d\d\.\d+$/.test(word) ? (word / 100).toFixed(places + 2) : word;
+  };
+  const has = (text) => { const low = plain(text); return (word) => low.includes(word) || low.includes(scaled(word)); };
   let found = null;
   /* of a table: itself; a row of which every word is known; a number, where other words name its column or value */
   const inTable = (table, words) => {

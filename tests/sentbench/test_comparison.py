@@ -131,6 +131,8 @@ def test_a_plot_has_every_difference_at_its_place_with_its_interval(empty: Path)
     assert "low" not in first, "a test set is tested after the mean"
     assert (mean["low"], mean["high"]) == pytest.approx(tuple(100 * comparison.frame.loc[1, ["low", "high"]]))
     picture = comparison.plot("a.svg")
+    assert all(f">{outcome}</text>" in picture for outcome in {row["kind"] for row in drawn.rows})
+    assert ">reported</text>" not in picture
     assert Path("a.svg").read_text() == picture == picture._repr_svg_()
     assert picture.startswith("<svg")
     for name in ("x.pdf", "x.png", "x"):

@@ -97,7 +97,7 @@ def in_one_line(several: Sequence[Judged]) -> list[str]:
 
 
 def _reported(judged: Judged) -> str:
-    return f"{judged.number.value:.2f} ({seeds_words(judged.number)}, by {judged.others.by})"
+    return f"{judged.number.value:.2f} ({seeds_words(judged)}, by {judged.others.by})"
 
 
 def _answer_text(judged: Judged) -> list[str]:

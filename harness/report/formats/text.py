@@ -25,6 +25,7 @@ def grouped_rows(table: Table) -> list[tuple[str, TableRow]]:
 
 
 CITED_WORDS = "cited, not ours"
+LEADS = "* no competing row is shown to be better"
 
 
 def legend_of(table: Table) -> list[tuple[str, str]]:
@@ -100,7 +101,7 @@ def list_remarks(table: Table) -> list[str]:
 def to_terminal(table: Table) -> str:
     """Returns the table with aligned columns: our mean ± sd, the sign, the published value in brackets.
 
-    `*` marks rows that no competing row is shown to beat.
+    `*` marks rows that no competing row is shown to beat, which a line below the table says.
     """
     lines = [["", "n", *(column.title for column in table.columns)]]
     if any(column.mark for column in table.columns):
@@ -110,7 +111,8 @@ def to_terminal(table: Table) -> str:
             lines.append([f"{group}:"])
         lines.append([row.title, row_seeds(row), *shown_cells(table, row, plain_cell)])
     legend = ". ".join(f"{mark} {meaning}" for mark, meaning in legend_of(table))
-    foot = [describe_seeds(table), table.protocol, legend, *list_remarks(table)]
+    bold = LEADS if any(cell.leads for _, _, cell in table.cells()) else ""
+    foot = [describe_seeds(table), bold, table.protocol, legend, *list_remarks(table)]
     title = f"{table.title} [{table.key}]"
     plain = [" ".join(text.split()) for text in foot]
     return "\n".join([" ".join(title.split()), "", *align(lines), "", *filter(None, plain)]) + "\n"

@@ -74,7 +74,7 @@ def trial_text(trial: Trial) -> str:
     for comparison in trial.comparisons:
         rows = align(comparison_rows(comparison, trial.systems))
         blocks.append([*rows, "", *filter(None, (comparison.in_words, comparison.power_in_words))])
-    blocks.append(align(rank_lines(trial)))
+    blocks.append([*align(rank_lines(trial)), "", rank_foot(trial)])
     blocks.append([FOOT, *trial.notes])
     if trial.worth is not None:
         blocks.append([*align(worth_rows(trial.worth, trial.own)), "", worth_in_words(trial)])
@@ -103,6 +103,13 @@ def rank_lines(trial: Trial) -> list[list[str]]:
         key = f"{row.key} {ELSEWHERE}" if row.elsewhere else row.key
         rows.append([f"{rank}{mark}", key, f"{100 * row.mean:.2f}", str(row.seeds), span_words(row.rank)])
     return rows
+
+
+def rank_foot(trial: Trial) -> str:
+    """Returns the meaning of the marks and of the last column below the ranks."""
+    others = f"{ELSEWHERE} computed with other libraries" if any(row.elsewhere for row in trial.ranks) else ""
+    ranks = "possible ranks: those that the seeds leave open"
+    return "; ".join(filter(None, [f"* {trial.own}, the method tried", others, ranks]))
 
 
 def worth_rows(worth: Worth, own: str) -> list[list[str]]:

@@ -7,13 +7,15 @@ from statistics import quantiles
 from pydantic import Field
 
 from harness.evidence import statistics
+from harness.evidence.cite import citation_of
 from harness.evidence.judged import Judged
 from harness.evidence.settling import counted
 from harness.io.declarations import DeclaredModel, read_declaration
+from harness.report.pages.cells import POINTS
 from harness.report.pages.content import RUNS, Report
 from harness.report.pages.sources import EVIDENCE, anchor_of
 from harness.report.runs import slug
-from harness.report.sentences import place_words
+from harness.report.sentences import open_words, place_words
 from harness.report.tables.model import Cell, Table, find_cells
 
 ENOUGH = 5
@@ -62,7 +64,8 @@ class Gain:
 class Answer:
     """The evidence on one number. link, evidence: addresses of its table, which states the protocol, and
     of the independent results, relative to the main page; the latter is empty without such results. known,
-    cost: the evidence and the cost of a test, in words. gain: the claimed gain, if it is declared.
+    cost: the evidence and the cost of a test, in words. gain: the claimed gain, if it is declared. printed:
+    the value as its table prints it, if that is on another scale.
     """
 
     judged: Judged
@@ -73,6 +76,18 @@ class Answer:
     cost: str
     control: bool = False
     gain: Gain | None = None
+    printed: str = ""
+
+    @property
+    def open(self) -> str:
+        """Why the number is not settled; empty for other numbers."""
+        return open_words(self.judged)
+
+    @property
+    def cite(self) -> str:
+        """What to cite instead of the reported value; empty if that is cited."""
+        cited = citation_of(self.judged)
+        return "" if cited.kind == "reported" else cited.text
 
     @property
     def reported(self) -> str:
@@ -111,7 +126,9 @@ def answers_of(report: Report, page: str = "") -> list[Answer]:
             words = known_words(known), _cost(known, cell)
             selected = of_paper if page and row.is_own else of_others
             gain = _gain(table, number, known) if number.against else None
-            selected.append(Answer(known, number.name, link, evidence, *words, number.control, gain))
+            form = table.scores
+            printed = "" if form.scale == POINTS.scale else form.show(known.number.value)
+            selected.append(Answer(known, number.name, link, evidence, *words, number.control, gain, printed))
     return [*of_paper, *of_others]
 
 

@@ -2,8 +2,9 @@
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from harness.evidence.cite import citation_of
 from harness.evidence.judged import Judged
 from harness.evidence.settling import counted
 from harness.evidence.words import Word, scale
@@ -18,6 +19,7 @@ from harness.report.sentences import (
     level_words,
     next_look_words,
     one_run_words,
+    open_words,
     place_words,
 )
 from harness.report.tables.model import Cell, Column, Table, TableRow, judged_numbers
@@ -25,6 +27,12 @@ from harness.report.tables.rows import span_words
 
 Facts = list[tuple[str, str]]
 """Pairs of a label and its text."""
+
+
+POINTS = Format()
+"""How scores are shown in points."""
+SCORES = ("spearman", "pearson", "accuracy", "map", "mrr")
+"""Metrics of scores, which are stated in points wherever evidence is."""
 
 
 class FactBook:
@@ -56,14 +64,17 @@ def link_of(cell: Cell, runs: Mapping[str, RunDetail]) -> str:
 
 
 def cell_facts(table: Table, column: Column, cell: Cell, runs: Mapping[str, RunDetail]) -> Facts:
-    """Returns the facts of a cell, the most important first; an empty cell has one fact."""
-    form = table.format(column)
+    """Returns the facts of a cell, the most important first; an empty cell has one fact. Scores are in
+    points, like the evidence on them.
+    """
+    form = in_points(table, column)
     facts = [
         ("Ours", _ours_text(form, cell)),
-        ("Published", shown_number(cell.published, form)),
+        ("Published", _published_text(table.format(column), form, cell)),
         ("Difference", "" if cell.delta is None else form.signed(cell.delta)),
         ("Verdict", _verdict_text(cell)),
-        ("Rank", "" if cell.ranks is None else span_words(cell.ranks)),
+        *(cite_facts(cell.judged) if cell.judged is not None else ()),
+        ("Rank", _rank_text(cell)),
         ("No verdict from our runs", cell.no_verdict),
         *(evidence_facts(cell.judged) if cell.judged is not None else ()),
         ("Each seed", ", ".join(_seed_texts(form, cell, runs))),
@@ -74,11 +85,47 @@ def cell_facts(table: Table, column: Column, cell: Cell, runs: Mapping[str, RunD
     return [(label, text) for label, text in facts if text]
 
 
+def in_points(table: Table, column: Column) -> Format:
+    """Returns the format of a column in points, if it has scores on another scale; otherwise its own."""
+    form = table.format(column)
+    if form.plain or form.scale == POINTS.scale:
+        return form
+    scores = any(judged.number.metric in SCORES for _, _, judged in judged_numbers([table]))
+    return replace(POINTS, decimals=max(0, form.decimals - 2)) if scores else form
+
+
+def points_text(table: Table, column: Column, cell: Cell) -> str:
+    """Returns the shown number of a cell in points, for a search in the page; empty if it is shown so."""
+    points = cell.published if cell.value is None else cell.value
+    form = in_points(table, column)
+    return "" if form == table.format(column) else shown_number(points, form)
+
+
+def _published_text(printed: Format, form: Format, cell: Cell) -> str:
+    shown = shown_number(cell.published, form)
+    return shown if printed == form or not shown else f"{shown}, printed {printed.show(cell.published or 0)}"
+
+
+def cite_facts(judged: Judged) -> Facts:
+    """Returns what to cite for a number, as `sentbench verify` does; the reported value is not repeated."""
+    cited = citation_of(judged)
+    if cited.kind == "reported":
+        return [("Cite", cited.how)]
+    return [("Cite", cited.text), ("From", cited.origin)]
+
+
 def _ours_text(form: Format, cell: Cell) -> str:
     if cell.value is None:
         return "not run"
     sd = "" if cell.sd is None else f" ± {form.show(cell.sd)}"
     return f"{shown_number(cell.value, form)}{sd}, n = {counted(cell.n, 'seed')}"
+
+
+def _rank_text(cell: Cell) -> str:
+    if cell.ranks is None:
+        return ""
+    bold = "; bold, as no competing row is shown to be better" if cell.leads else ""
+    return f"{span_words(cell.ranks)}{bold}"
 
 
 def _verdict_text(cell: Cell) -> str:
@@ -88,7 +135,7 @@ def _verdict_text(cell: Cell) -> str:
         return f"{cell.judged.text}: {AMONG_MANY}"
     if cell.more:
         return f"{cell.judged.text}: {counted(cell.more, 'more seed')} up to the advised look"
-    return cell.judged.text
+    return ": ".join(filter(None, [cell.judged.text, open_words(cell.judged)]))
 
 
 def _seed_texts(form: Format, cell: Cell, runs: Mapping[str, RunDetail]) -> list[str]:
@@ -113,9 +160,13 @@ def evidence_facts(judged: Judged) -> Facts:
         if pool.median is not None:
             rivals = len(pool.competitors) if kind == "independent" else 0
             marked = f", {rivals} of them authors of a competing method" if rivals else ""
+            runs = sum(pool.counts.values())
             number = counted(len(pool.sources), "source")
+            if len(pool.sources) == 1 and runs > 1:
+                number = f"one source with {runs} runs"
             label = {"independent": "Others", "same authors": "Its authors"}.get(kind, kind.capitalize())
-            facts.append((label, f"{pool.median:.2f}, median of {number}{marked}"))
+            how = "median" if len(pool.sources) > 1 else "mean" if runs > 1 else "result"
+            facts.append((label, f"{pool.median:.2f}, {how} of {number}{marked}"))
     if judged.percentile is not None:
         low, high = (100 * end for end in judged.percentile.share.interval)
         says = f"{place_words(judged.percentile)} (95 % interval {low:.0f} to {high:.0f} %)"

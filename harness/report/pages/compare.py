@@ -119,7 +119,7 @@ def hundredths(value: float) -> int:
 
 def differences_of(comparison: SystemComparison) -> Chart:
     """Returns the differences between two systems, a line per task and one for the mean, with their
-    intervals. Errors: InputError as of `draw`.
+    intervals; the legend has their outcomes. Errors: InputError as of `draw`.
     """
     rows: list[Row] = []
     mean = [("Mean", comparison.mean)] if comparison.mean else []
@@ -128,7 +128,7 @@ def differences_of(comparison: SystemComparison) -> Chart:
         *mean,
     ]:
         values = f"{100 * difference.first:.2f} and {100 * difference.second:.2f}, {difference.outcome}"
-        row = {"name": task, "kind": "ours", "value": 100 * difference.difference, "says": values}
+        row = {"name": task, "kind": difference.outcome, "value": 100 * difference.difference, "says": values}
         if difference.interval is not None:
             low, high = difference.interval
             row |= {"low": 100 * low, "high": 100 * high}
@@ -139,7 +139,8 @@ def differences_of(comparison: SystemComparison) -> Chart:
         key="differences",
         title=f"{comparison.first} minus {comparison.second}",
         says=tally_in_words(comparison.tally, comparison.first),
-        x_title=f"{comparison.first} minus {comparison.second}, points",
+        x_title=f"{comparison.first} minus {comparison.second}, points; bars: intervals",
+        kinds=[outcome for outcome in OUTCOMES if any(row["kind"] == outcome for row in rows)],
         zero=True,
     )
 

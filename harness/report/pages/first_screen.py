@@ -14,12 +14,28 @@ from harness.report.chart import COLOURS, Chart, Row, draw
 from harness.report.pages.answers import ENOUGH, Answer, answers_of
 from harness.report.pages.cells import verdict_counts
 from harness.report.pages.content import Report
-from harness.report.sentences import AMONG_MANY, draw_words, level_words, place_words
+from harness.report.sentences import AMONG_MANY, draw_words, level_words, open_words, place_words
 from harness.report.tables.model import Table, judged_numbers, reading_order, row_label
 
 MOST_SENTENCES = 3
 """Sentences on settled numbers below the first screen."""
 
+INTERVAL = f"{100 - 200 * LEVEL:.0f} % interval of the mean"
+GAIN, SPREAD = "claimed gain", "runs of the compared system"
+"""The kinds of marks that are a bar or a line."""
+_BAR = "M-1.3,-.55H1.3V.55H-1.3Z"
+KINDS = {
+    "reported": ("diamond", "ink"),
+    "independent run": ("circle", "series-1"),
+    "independent mean": ("square", "series-1"),
+    "median of sources": ("M0,-1.1L0,1.1", "ink"),
+    INTERVAL: (_BAR, "series-1"),
+    "its authors again": ("triangle-up", "series-5"),
+    "ours": ("M-.7,-.7L.7,.7M-.7,.7L.7,-.7", "series-2"),
+    GAIN: ("M-1.3,0H1.3", "ink"),
+    SPREAD: (_BAR, "muted"),
+}
+"""The shape and the colour of each kind of mark, in the order of the legend."""
 CROWD = 12
 """Most runs in one line of the first picture; more take three lines."""
 PLURALS = {
@@ -52,22 +68,30 @@ def answer_values(report: Report, tables: Sequence[Table], page: str = "") -> di
 
 def forest_of(answers: Sequence[Answer], key: str) -> Chart:
     """Returns the first picture: independent runs and ours as differences from each number."""
+    rows = [row for answer in answers for row in marks_of(answer)]
+    kinds = [kind for kind in KINDS if any(row["kind"] == kind for row in rows)]
     return draw(
         "answers",
-        [row for answer in answers for row in marks_of(answer)],
+        rows,
         key=key,
         title="Reported numbers and independent runs of the same recipe",
         caption=(
             "Each mark is a score minus the reported one. In the green band, within "
-            f"{MARGIN:g} points, it counts as the same. The blue bar is the {1 - 2 * LEVEL:.0%} interval of "
-            "the mean of independent sources, which decides the level; each source counts once. Whether a "
-            "number is in the range of single runs is a second question. Where no independent run is known, "
-            "the line is the gain that the paper claims, from its other system to the number, and the grey "
-            "bar is the middle 90\N{NO-BREAK SPACE}% of known single runs of that system."
+            f"{MARGIN:g} points, it counts as the same. The interval of the mean of independent sources, in "
+            "which each source counts once, decides the level. Whether a number is in the range of single "
+            "runs is a second question. Where no independent run is known, the line is the gain that the "
+            "paper claims, from its compared system to the number, and the grey bar is the middle "
+            "90\N{NO-BREAK SPACE}% of known single runs of that system."
         ),
         says=conclusion(answers),
         margin=MARGIN,
         below=-MARGIN,
+        kinds=kinds,
+        shapes=[KINDS[kind][0] for kind in kinds],
+        strokes=[COLOURS[KINDS[kind][1]] for kind in kinds],
+        interval=INTERVAL,
+        gain=GAIN,
+        spread=SPREAD,
     )
 
 
@@ -87,7 +111,7 @@ def marks_of(answer: Answer) -> list[Row]:
     labels: Row = {
         "reported": answer.reported,
         "verdict": f"{judged.word.sign} {judged.text}".strip(),
-        "basis": "; ".join(filter(None, [basis_of(judged), gain_words(answer)])),
+        "basis": "; ".join(filter(None, [open_words(judged) or basis_of(judged), gain_words(answer)])),
         "colour": COLOURS[judged.word.colour],
         "link": f"#{answer.anchor}",
     }
@@ -107,7 +131,7 @@ def marks_of(answer: Answer) -> list[Row]:
     interval = judged.by_others.interval
     if interval is not None:
         ends = {"low": round(interval.low, 4), "high": round(interval.high, 4)}
-        rows.append({"name": answer.name, "kind": "interval", **ends})
+        rows.append({"name": answer.name, "kind": INTERVAL, **ends})
     return rows + gain_rows(answer)
 
 
@@ -121,10 +145,10 @@ def gain_rows(answer: Answer) -> list[Row]:
     if answer.gain is None or not shows_gain(answer):
         return []
     ends = {"low": round(-answer.gain.points, 4), "high": 0.0}
-    rows: list[Row] = [{"name": answer.name, "kind": "claimed gain", **ends}]
+    rows: list[Row] = [{"name": answer.name, "kind": GAIN, **ends}]
     if answer.gain.spread is not None:
         low, high = (round(end - answer.judged.number.value, 4) for end in answer.gain.spread)
-        rows.append({"name": answer.name, "kind": "spread", "low": low, "high": high})
+        rows.append({"name": answer.name, "kind": SPREAD, "low": low, "high": high})
     return rows
 
 

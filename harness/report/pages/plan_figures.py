@@ -57,6 +57,7 @@ def ranks_of(table: Table) -> Chart | None:
         x_title="rank",
         kinds=list(dict.fromkeys(row["kind"] for row in rows)),
         reverse=True,
+        nice=False,
     )
 
 

@@ -18,6 +18,10 @@ MOST_BOLD = 1 / 3
 MEANS = ("mean", "best-by-dev")
 """Statistics that are a score of a system, not a spread or a count."""
 TOO_MANY = "more than a third of the competing rows are not shown to be worse than another one."
+ORDER = (
+    "A row is bold if no competing row is shown to be better. One whose seeds vary more can be bold below "
+    "one that is not:"
+)
 FALSE_DISCOVERY = (
     "The average of a row is tested first, its other cells only if the average is off; of the averages that "
     f"do not replicate on a page, {LEVEL:.0%} are expected to be wrong at most (Benjamini-Hochberg over the "
@@ -53,8 +57,8 @@ Ranks = dict[int, tuple[int, int]]
 def rank_rows(
     spec: TableSpec, declared: Sequence[RowSpec], rows: Sequence[TableRow], untrained: set[tuple[str, str]]
 ) -> tuple[list[TableRow], list[str]]:
-    """Returns the rows with rank intervals in their cells, and of the leading column in their source; and the
-    note on columns without bold.
+    """Returns the rows with rank intervals in their cells, and of the leading column in their source; and
+    notes on columns without bold, and on rows that are bold below others.
 
     Rows compete within their group or over the whole table, by the spec; a single competitor gets no ranks.
     Published values get none, because a number without seeds has no rank. untrained: the systems with their
@@ -68,7 +72,7 @@ def rank_rows(
         if spec.compete != "none" and column.better != "none" and column.recipe is None
     ]
     leading = spec.order_by or (ranked[-1][1].key if ranked else "")
-    crowded = []
+    crowded, out_of_order = [], []
     for index, column in ranked:
         contests = _contests(spec, declared, rows, index, untrained)
         leaders = {row for ranks in contests for row, (first, _) in ranks.items() if first == 1}
@@ -77,14 +81,36 @@ def rank_rows(
             crowded.append(f"{title_of(column)} ({len(leaders)} of {competing})")
             leaders = set()
         for ranks in contests:
+            found = _out_of_order([(rows[row], row in leaders) for row in ranks], index, column.better)
+            out_of_order += [f"{title_of(column)} ({found})"] if found else []
             for row, span in ranks.items():
                 cells[row][index] = replace(cells[row][index], ranks=span, leads=row in leaders)
                 if column.key == leading:
                     words = f"rank {span_words(span)} of {len(ranks)} by {column.title or column.key}"
                     sources[row] = ", ".join(filter(None, [sources[row], words]))
-    note = [f"No row is bold in {', '.join(crowded)}: {TOO_MANY}"] if crowded else []
+    notes = [f"No row is bold in {', '.join(crowded)}: {TOO_MANY}"] if crowded else []
+    notes += [f"{ORDER} {', '.join(out_of_order)}."] if out_of_order else []
     made = zip(rows, cells, sources, strict=True)
-    return [replace(row, cells=tuple(each), source=source) for row, each, source in made], note
+    return [replace(row, cells=tuple(each), source=source) for row, each, source in made], notes
+
+
+def _out_of_order(rows: Sequence[tuple[TableRow, bool]], index: int, better: str) -> str:
+    """Returns the worst row of a contest that is bold, with the best one above it that is not; otherwise an
+    empty text. rows: each with whether it is bold."""
+    sign = -1 if better == "lower" else 1
+
+    def place(entry: tuple[TableRow, bool]) -> float:
+        return sign * (entry[0].cells[index].value or 0.0)
+
+    bold, others = [entry for entry in rows if entry[1]], [entry for entry in rows if not entry[1]]
+    if not bold or not others:
+        return ""
+    (low, _), (high, _) = worst, best = min(bold, key=place), max(others, key=place)
+    sd, usual = low.cells[index].sd, high.cells[index].sd
+    if place(worst) >= place(best) or sd is None:
+        return ""
+    compared = "" if usual is None else f" against {usual:.2f}"
+    return f"{low.title} below {high.title}: its sd is {sd:.2f}{compared}"
 
 
 def mark_best(spec: TableSpec, declared: Sequence[RowSpec], rows: Sequence[TableRow]) -> list[TableRow]:

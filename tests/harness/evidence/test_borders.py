@@ -331,6 +331,16 @@ def test_authors_with_as_many_runs_as_the_number_do_not_replace_it(monkeypatch: 
         assert (authors_mean(judged) is mean) is replaced
 
 
+def test_a_published_number_is_found_by_its_value_on_a_scale_of_0_to_1() -> None:
+    from harness.evidence.search import numbers_like
+
+    known: Any = SimpleNamespace(
+        numbers={n: SimpleNamespace(printed=n, value=n, row="a@b") for n in (77.67, 77.68, 0.78)}
+    )
+    assert [number.value for number in numbers_like(known, "0.7767")] == [77.67]
+    assert [number.value for number in numbers_like(known, "0.78")] == [0.78]
+
+
 def test_a_published_number_is_found_by_values_that_round_to_it() -> None:
     """A value half a unit away belongs to the next number."""
     from harness.evidence.search import numbers_like

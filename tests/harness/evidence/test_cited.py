@@ -53,6 +53,44 @@ def test_a_headline_gives_way_to_what_its_authors_measured_on_average_or_later(
     assert judged_text(known).splitlines()[-len(actual.lines()) :] == actual.lines()
 
 
+@pytest.mark.parametrize(
+    ("column", "says", "reported"),
+    [
+        ("seed-42", "the reported 77.67 is the best of them", "77.67 (one of 10 seeds, by una)"),
+        ("seed-0", "the reported 76.91 is one of them", "76.91 (one of 10 seeds, by una)"),
+        ("Mean", "the reported 76.98 is this mean as printed", "76.98 (mean of 10 seeds, by una)"),
+    ],
+)
+def test_single_runs_in_a_table_and_their_printed_mean_are_cited_like_the_headline(
+    column: str, says: str, reported: str, ledger: Ledger, published: Published
+) -> None:
+    system = "una/paraphrase-pegasus@bert-base-uncased"
+    headline = citation_of(judged(ledger, published, "una/table1", system))
+    known = judged(ledger, published, "una/table-d7", system, column)
+    actual = citation_of(known)
+    assert (actual.value, actual.interval, actual.origin) == (
+        headline.value,
+        headline.interval,
+        headline.origin,
+    )
+    assert actual.how == f"mean of 10 runs by its authors; {says}"
+    assert judged_text(known).splitlines()[1] == f"reported   {reported}"
+
+
+def test_each_place_of_a_system_cites_one_value_where_its_authors_list_their_runs(
+    ledger: Ledger, published: Published
+) -> None:
+    cited: dict[str, set[float]] = {}
+    for number in published.numbers.values():
+        others = others_of(ledger, number)
+        if others.listed is not None or (number.column == "Avg" and others.pools["same authors"].values):
+            known = judge_number(number, others)
+            if not others.independent.sources:
+                cited.setdefault(ledger.plain(number.row), set()).add(round(citation_of(known).value, 2))
+    assert cited["una/paraphrase-pegasus@bert-base-uncased"] == {76.97}
+    assert cited["simcse/nt-xent@bert-base-uncased"] == {75.16}
+
+
 def test_the_later_version_of_dclr_is_listed_as_a_quotation_with_its_other_settings(
     ledger: Ledger, published: Published
 ) -> None:

@@ -17,7 +17,7 @@ from harness.report.pages import evidence
 from harness.report.pages.answers import answers_of, load_numbers
 from harness.report.pages.cells import verdict_counts
 from harness.report.pages.content import Paper, Report
-from harness.report.pages.first_screen import answer_values, marks_of
+from harness.report.pages.first_screen import INTERVAL, answer_values, marks_of
 from harness.report.pages.sources import EVIDENCE_KINDS, anchor_of, system_sources
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.model import judged_numbers
@@ -110,6 +110,29 @@ def test_three_findings_are_listed_and_name_a_number_once(report: Report) -> Non
     ]
 
 
+def test_the_numbers_below_the_picture_are_those_of_the_picture(report: Report) -> None:
+    """What is told of other numbers has a section of its own."""
+    text = show_index(report)
+    below = text[text.index('id="answered"') : text.index('id="told"')]
+    assert re.findall(r'<tr id="([^"]+)"', below) == [answer.anchor for answer in answers_of(report)]
+    assert "BERT-large" not in below
+    assert "<li>SimCSE (Without teacher, BERT-large), 78.41 in SCT table 2" in text[text.index('id="told"') :]
+
+
+def test_a_number_that_is_not_settled_has_its_reason_and_what_to_cite_next_to_the_word(
+    report: Report,
+) -> None:
+    text = show_index(report)
+    row = text[text.index('<tr id="answer-simcse-roberta-base"') :].partition("</tr>")[0]
+    reason = "mean of 3 sources: −2.50 to +0.76, partly within half a point"
+    assert f'not settled<span class="source">{reason}</span>' in row
+    assert "cite 75.70 (95 % interval 73.31 to 78.09), mean of 3 independent sources" in row
+    assert [answer.name for answer in answers_of(report) if answer.open] == ["SimCSE, RoBERTa-base"]
+    una = text[text.index('<tr id="answer-una-with') :].partition("</tr>")[0]
+    assert "printed 0.7767" in una
+    assert "cite 76.97 (95 % interval 76.70 to 77.24), mean of 10 runs by its authors" in una
+
+
 def test_a_paper_answers_for_its_own_numbers_and_the_evidence_links_every_source(
     report: Report,
 ) -> None:
@@ -149,7 +172,7 @@ def test_a_mark_of_the_first_picture_is_a_score_minus_the_reported_one(report: R
     assert (kinds["independent run"], kinds["reported"], kinds["ours"]) == (61, 1, 0)
     (median,) = (row for row in rows if row["kind"] == "median of sources")
     assert (median["value"], median["difference"]) == (pytest.approx(75.27, abs=0.005), pytest.approx(-0.98))
-    (interval,) = (row for row in rows if row["kind"] == "interval")
+    (interval,) = (row for row in rows if row["kind"] == INTERVAL)
     assert (interval["low"], interval["high"]) == pytest.approx((-1.43, -0.76), abs=0.005)
     runs = [row for row in rows if row["kind"] == "independent run"]
     assert sum(row["difference"] > 0 for row in runs) == 5, "as the line on this number says"

@@ -79,7 +79,7 @@ def row_of(key: str, average: float, *cells: float) -> TableRow:
     number, _ = alone(1)
     means = {"a": 60.0, "b": 60.1, "c": 60.2}
     numbers = [
-        replace(number, row=key, column=str(index), value=value, parts=7 * (index == 0))
+        replace(number, row=key, column=str(index), value=value, averaged=("part",) * 7 * (index == 0))
         for index, value in enumerate((average, *cells))
     ]
     return TableRow(key, key, tuple(Cell(judged=judged(each, measured(means))) for each in numbers))

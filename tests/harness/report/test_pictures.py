@@ -13,9 +13,9 @@ from harness.evidence.curves import DevEvaluation
 from harness.report.chart import PALETTE, Chart
 from harness.report.figures import chart_of, curve_rows, learning_curves
 from harness.report.formats.number import Format
-from harness.report.pages.answers import Answer
+from harness.report.pages.answers import Answer, Gain
 from harness.report.pages.claims import Claim, ClaimedRows, claims_of, judge_claims
-from harness.report.pages.first_screen import conclusion, forest_of
+from harness.report.pages.first_screen import GAIN, INTERVAL, KINDS, SPREAD, conclusion, forest_of
 from harness.report.pages.paper import others_values
 from harness.report.pages.plan_figures import geometry_figure, ranks_of
 from harness.report.runs import RunDetail
@@ -70,7 +70,7 @@ def test_the_place_of_every_mark_of_the_first_picture_is_its_difference_from_the
     """The axis is calibrated by two marks; every other one is where its value puts it. Phones get no tip."""
     for svg in forest.drawings:
         drawn = marks_of(svg, "points")
-        points = [row for row in forest.rows if row["kind"] != "interval"]
+        points = [row for row in forest.rows if row["kind"] != INTERVAL]
         tips = [row["says"] for row in points] if svg is forest.svg else [""] * len(points)
         assert [tip for _, tip in drawn] == tips
         assert len(drawn) == 3 + 4 + 1 + 1
@@ -78,6 +78,31 @@ def test_the_place_of_every_mark_of_the_first_picture_is_its_difference_from_the
         (low, left), (high, right) = by_value[0], by_value[-1]
         for value, x in by_value:
             assert x == pytest.approx(left + (value - low) / (high - low) * (right - left), abs=0.11)
+
+
+def legend_of(svg: str) -> list[str]:
+    """Returns the texts of a drawing that are kinds of marks."""
+    texts = [part.text or "" for part in ElementTree.fromstring(svg).iter(f"{SVG}text")]
+    return sorted({text for text in texts if text in KINDS}, key=list(KINDS).index)
+
+
+def test_the_legend_of_the_first_picture_has_each_kind_of_its_marks_and_no_other(forest: Chart) -> None:
+    gain = Gain("SimCSE", 2.0, (73.0, 73.5, 74.0, 74.5, 75.0))
+    claimed = forest_of([replace(answer("One", {}), gain=gain)], "k")
+    for svg in forest.drawings:
+        assert legend_of(svg) == ["reported", "independent run", "median of sources", INTERVAL, "ours"]
+    for svg in claimed.drawings:
+        assert legend_of(svg) == ["reported", GAIN, SPREAD]
+
+
+def test_the_first_picture_has_the_second_line_of_each_number_on_every_screen() -> None:
+    """Phones and tablets have it in parts, below each other."""
+    gain = Gain("SimCSE", 2.0, ())
+    two = [replace(answer("One", {}), gain=gain), answer("Two", SOURCES)]
+    for svg in forest_of(two, "k").drawings:
+        texts = " ".join(ElementTree.fromstring(svg).itertext())
+        assert re.search("no independent run found;? +claims [+]2.00 over SimCSE", texts)
+        assert re.search("mean of 3 sources: −2.91 to .0.48, partly within half a point", texts)
 
 
 def test_the_first_picture_names_every_number_with_its_verdict_and_links_to_its_row(forest: Chart) -> None:

@@ -6,6 +6,8 @@ import numpy as np
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
+from harness.report.formats.text import to_terminal
+from harness.report.pages.cells import cell_facts
 from harness.report.tables.build import build_table
 from harness.report.tables.model import Table
 from tests.harness.report.test_tables import MakeEvidence, spec_of
@@ -70,6 +72,31 @@ def test_a_column_where_more_than_a_third_would_be_bold_has_none_and_says_so(evi
     assert bold(evidence, {"g": (0.7, 0.5)}) == ([True, False], [])
     assert bold(evidence, {"g": (0.7, 0.5), "h": (0.6, 0.3)}) == ([True, False] * 2, [])
     assert not any(bold(evidence, {"g": (0.7, 0.701), "h": (0.6, 0.3)})[0])
+
+
+def test_a_row_that_is_bold_below_another_has_a_note_with_both_and_their_spread(
+    evidence: MakeEvidence,
+) -> None:
+    """c has one wide seed: nobody is shown to be better than it, while b is shown to be lower than a."""
+    seeds = {"a": (70.0, 70.1, 70.2), "b": (69.0, 69.1, 69.2), "c": (60.0, 66.0, 78.0)}
+    seeds |= {name: (40.0 + place, 40.1 + place, 40.2 + place) for place, name in enumerate("defg")}
+    records = [
+        (f"{name}/v@x", seed, "STSB", value / 100)
+        for name, values in seeds.items()
+        for seed, value in enumerate(values)
+    ]
+    rows = [{"title": name, "run": f"{name}-v@x"} for name in seeds]
+    column = {"key": "STSB", "task": "STSB"}
+    table = build_table(spec_of(*rows, columns=(column,)), evidence(records))
+    assert [row.title for row in table.rows if row.cells[0].leads] == ["a", "c"]
+    assert list(table.notes) == [
+        "A row is bold if no competing row is shown to be better. One whose seeds vary more can be bold "
+        "below one that is not: STS-B (c below b: its sd is 9.17 against 0.10)."
+    ]
+    assert "\n* no competing row is shown to be better\n" in to_terminal(table)
+    facts = [dict(cell_facts(table, table.columns[0], row.cells[0], {})) for row in table.rows]
+    assert facts[2]["Rank"].endswith("; bold, as no competing row is shown to be better")
+    assert "bold" not in facts[1]["Rank"]
 
 
 def test_rows_of_ten_and_of_twenty_seeds_have_the_ranks_that_welchs_tests_with_holms_steps_show(

@@ -128,6 +128,7 @@ def test_a_cell_links_to_its_runs_and_carries_its_facts() -> None:
         ["Published", "76.25"],
         ["Difference", "−1.14"],
         ["Verdict", "not settled: 11 more seeds up to the advised look"],
+        ["Cite", "as reported (one run)"],
         ["Rank", "1 to 2"],
         ["Level", "not known whether our mean is within half a point (-1.14)"],
         ["Draw", "not known whether inside the range of single runs"],

@@ -77,3 +77,26 @@ def test_one_menu_is_open_at_a_time(overview: Page) -> None:
         overview.keyboard.press("Enter")
         assert overview.locator("nav.site details[open]").count() == 1
         assert menus.nth(number).locator("a").first.is_visible()
+
+
+@pytest.mark.parametrize("number", ["77.67", "0.7767"])
+def test_a_number_on_a_scale_of_0_to_1_is_found_as_printed_and_in_points(overview: Page, number: str) -> None:
+    """By the search of the page, by the filter of its tables, and by the browser's own search."""
+    cell = "una-table1--bert-base-una-paraphrase--avg"
+    overview.goto((REPORTS / "papers/una.html").as_uri())
+    assert "UNA + paraphrase (BERT-base), Avg: 0.7767 UNA table 1" in search(overview, f"una {number}")
+    overview.locator("#tables .finder [name=text]").fill(f"una {number}")
+    assert overview.locator(f"tr:has(#{cell})").is_visible()
+    assert overview.locator("#tables .found").inner_text() == "3 of 55 rows"
+    found = overview.evaluate(
+        """number => {
+          const places = [];
+          getSelection().removeAllRanges();
+          for (let hit = 0; hit < 30 && window.find(number); hit += 1) {
+            places.push(getSelection().anchorNode.parentElement.closest("[id]")?.id);
+          }
+          return places;
+        }""",
+        number,
+    )
+    assert cell in found
