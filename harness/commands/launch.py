@@ -7,7 +7,6 @@ import sys
 from collections import Counter
 from collections.abc import Sequence, Set
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from harness.commands.forecast import hours_of, without_training
 from harness.errors import InputError
@@ -18,12 +17,12 @@ from harness.launch.scheduler import Scheduler, stages_to_run
 from harness.launch.worker import Executor, is_ours, log_of
 from harness.paths import ENTRIES
 from harness.plan.entries import Params
-from harness.plan.entry_files import write_entries
+from harness.plan.entry_files import entry_texts
 from harness.plan.estimate import Estimate, cores_here
 from harness.plan.fingerprints import code_fingerprints
 from harness.plan.hours import read_hours
 from harness.plan.params_file import read_params
-from harness.plan.stale import recorded_recipes, refuse_old_plan, warn_if_stale
+from harness.plan.stale import print_warnings, recorded_recipes, refuse_old_plan
 from harness.process import compute_with, limitation
 
 ARGUMENTS = {
@@ -57,7 +56,7 @@ def execute(arguments: argparse.Namespace) -> int:
     interrupted."""
     compute_with("native")  # each stage's command sets its variables
     check_numbers(arguments)
-    refuse_old_plan()
+    edited = refuse_old_plan()
     without = further_stages(read_params()) if arguments.first_seeds else set()
     if named := without.intersection(arguments.targets):
         raise InputError(f"{min(named)}: a further seed, which --first-seeds leaves out")
@@ -68,7 +67,7 @@ def execute(arguments: argparse.Namespace) -> int:
     with open_pipeline(arguments.targets or None, without) as pipeline:
         if arguments.dry_run:
             expected = forecast(pipeline, arguments.jobs)
-            warn_if_stale()
+            print_warnings(edited)
             print(expected)
             return 0
         executor = executor_of(arguments, pipeline)
@@ -155,12 +154,7 @@ def foreseen(pipeline: Pipeline) -> dict[str, dict[Path, str]]:
     if not {"entries", "fingerprint"} <= pipeline.order.keys():
         return {}
     params = read_params()
-    with TemporaryDirectory() as folder:
-        written = write_entries(params, Path(folder, "entries"))
-        entries = {
-            ENTRIES / path.relative_to(written): path.read_text(encoding="utf-8")
-            for path in written.rglob("*.json")
-        }
+    entries = {ENTRIES / path: text for path, text in entry_texts(params).items()}
     return {"entries": entries, "fingerprint": code_fingerprints(params)}
 
 

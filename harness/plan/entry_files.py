@@ -5,10 +5,11 @@ would read n entries n times. A stage that depends on its entry's file reads onl
 if its bytes are unchanged.
 """
 
+import json
 from pathlib import Path
 from typing import Any
 
-from harness.io.files import write_json
+from harness.io.files import write_text
 from harness.io.outputs import new_folder
 from harness.paths import ENTRIES, FILE_RECORD
 from harness.plan.entries import Params
@@ -20,11 +21,22 @@ EVALUATION = ("tasks", "text", "weights", "outputs")
 def write_entries(params: Params, folder: Path = ENTRIES) -> Path:
     """Writes plan.json, PART/KEY.json for each entry, and `evaluation/KEY.json`, a share of a run's entry."""
     with new_folder(folder, FILE_RECORD) as part:
-        write_json(part / "plan.json", params.plan)
-        for name, entries in entries_by_part(params).items():
-            for key, entry in entries.items():
-                write_json(part / name / f"{key}.json", entry)
+        for path, text in entry_texts(params).items():
+            write_text(part / path, text)
     return folder
+
+
+def entry_texts(params: Params) -> dict[Path, str]:
+    """Returns the JSON of each file, by its path below the folder."""
+    values = {Path("plan.json"): params.plan} | {
+        Path(part, f"{key}.json"): entry
+        for part, entries in entries_by_part(params).items()
+        for key, entry in entries.items()
+    }
+    return {
+        path: json.dumps(value, indent=1, sort_keys=True, allow_nan=False, ensure_ascii=False) + "\n"
+        for path, value in values.items()
+    }
 
 
 def entries_by_part(params: Params) -> dict[str, dict[str, Any]]:

@@ -32,10 +32,12 @@ class StalePlan(NamedTuple):
 
 
 def warn_if_stale(recipes: Mapping[str, Recipe] | None = None) -> None:
-    """Prints the line of `stale`, if the plan is stale, and the line on results of other settings, if there
-    are some. recipes: pass them if they are already loaded.
-    """
-    found = stale(recipes=recipes)
+    """Prints the warnings on the present plan. recipes: pass them if they are already loaded."""
+    print_warnings(stale(recipes=recipes))
+
+
+def print_warnings(found: StalePlan | None) -> None:
+    """Prints the line of a stale plan, and the line on results of other settings, if there are some."""
     lines = [found.line if found else None]
     if PARAMS.is_file():
         with suppress(InputError):
@@ -45,11 +47,15 @@ def warn_if_stale(recipes: Mapping[str, Recipe] | None = None) -> None:
         print(f"sentbench: {line}", file=sys.stderr)
 
 
-def refuse_old_plan() -> None:
-    """Raises InputError with the command that plans again, if the recipes were changed after the plan."""
+def refuse_old_plan() -> StalePlan | None:
+    """Returns the difference of an edited params.yaml from the recipes, if there is one.
+
+    Errors: InputError with the command that plans again, if the recipes were changed after the plan.
+    """
     found = stale()
     if found and not found.edited:
         raise InputError(found.line)
+    return found
 
 
 def recorded_recipes(params: Params) -> dict[str, str]:

@@ -189,7 +189,7 @@ def data() -> Iterator[tuple[str, Way]]:
 
 def launch() -> Iterator[tuple[str, Way]]:
     command = "harness.commands.launch"
-    stubs: dict[str, Any] = {f"{command}:{name}": nothing for name in ("refuse_old_plan", "warn_if_stale")}
+    stubs: dict[str, Any] = {f"{command}:{name}": nothing for name in ("refuse_old_plan", "print_warnings")}
     stubs |= {f"{command}:compute_with": nothing, f"{command}:is_tested": lambda: True}
     stubs |= {f"{command}:open_pipeline": pipeline, f"{command}:read_params": nothing}
     stubs[f"{command}:further_stages"] = lambda params: {"train@a__s9"}
