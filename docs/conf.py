@@ -7,7 +7,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 os.environ["COLUMNS"] = "100"  # the width of a help text
 
-from harness.cli import COMMANDS, parser_of
+from harness.command_line import COMMANDS, parser_of
 from sentbench import __version__
 
 project = "sentbench"

@@ -1,4 +1,4 @@
-"""Commands of `sentbench`, one file per command, which parses and calls; `harness.cli.COMMANDS` lists them.
+"""Commands of `sentbench`, one file per command; `harness.command_line.COMMANDS` lists them.
 
 ARGUMENTS has the argparse settings of each argument by its name; it is optional. `execute(arguments)` runs
 the command and returns an exit code, or None for 0. The optional CONTINUES states where an interrupted

@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Collection, Mapping
-from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -22,10 +20,9 @@ from harness.io.declarations import (
     refused_in_one_line,
 )
 from harness.paths import ARTEFACTS, BACKBONES, CORPORA, FURTHER_RUNS, PARAMS, REPORTS, SCORES, TEACHERS
+from harness.plan.chains import check_chains, check_portable
 from harness.process import Arithmetic
 
-LONGEST_CHAIN = 100
-"""Longest chain of derived entries: backbones cut from backbones, continued runs."""
 Start = Literal["identity", "mean"]
 """See `methods.core.words.Start`, which loads torch."""
 NOT_IDENTITY = ("tasks", "weights", "outputs")
@@ -73,10 +70,9 @@ class Run(DeclaredModel):
 
     @model_validator(mode="after")
     def _portable_is_fp32(self) -> Run:
-        if self.arithmetic == "portable" and self.train.get("precision", "fp32") != "fp32":
-            raise ValueError(
-                f"precision {self.train['precision']} with portable arithmetic, which needs fp32"
-            )
+        precision = self.train.get("precision", "fp32")
+        if self.arithmetic == "portable" and precision != "fp32":
+            raise ValueError(f"precision {precision} with portable arithmetic, which needs fp32")
         return self
 
     @field_validator("backbone")
@@ -126,8 +122,7 @@ class Run(DeclaredModel):
             return method, method.Config.model_validate(self.config), TrainConfig.model_validate(self.train)
 
     def recipe_hash(self) -> str:
-        """Returns the sha256 of the entry without seeds (its own and its parents'): equal over a system's
-        seeds."""
+        """Returns the sha256 of the entry without its seeds, equal over a system's seeds."""
         entry = self.model_dump(exclude={"seed", *NOT_IDENTITY})
         for need in ("backbone", "parent"):
             entry[need] = entry[need].removesuffix(f"__s{self.seed}")
@@ -239,7 +234,7 @@ class Params(DeclaredModel):
 
     @model_validator(mode="after")
     def _chains_end(self) -> Params:
-        """Refuses entries derived from themselves or over a chain longer than LONGEST_CHAIN."""
+        """Refuses entries derived from themselves or over a long chain."""
         links: dict[str, set[str]] = {
             f"reads {name}": {f"reads {Path(link.after).stem}"} if link.after != link.source else set()
             for name, link in self.reads.items()
@@ -248,13 +243,12 @@ class Params(DeclaredModel):
         return self
 
     def _made_from(self) -> dict[str, set[str]]:
+        runs = self.runs.items()
         return {
             **{f"{BACKBONES}/{name}": {entry.origin, entry.corpus} for name, entry in self.backbones.items()},
             **{f"{CORPORA}/{name}": {entry.origin, entry.tool} for name, entry in self.corpora.items()},
             **{f"{TEACHERS}/{name}": {entry.encoder, entry.corpus} for name, entry in self.teachers.items()},
-            **{
-                f"{ARTEFACTS}/{key}": {run.backbone, run.parent, run.corpus} for key, run in self.runs.items()
-            },
+            **{f"{ARTEFACTS}/{key}": {run.backbone, run.parent, run.corpus} for key, run in runs},
         }
 
     @model_validator(mode="after")
@@ -265,11 +259,7 @@ class Params(DeclaredModel):
             **{f"{TEACHERS}/{name}": entry.arithmetic for name, entry in self.teachers.items()},
             **{f"{ARTEFACTS}/{key}": run.arithmetic for key, run in self.runs.items()},
         }
-        made_from = self._made_from()
-        for name, used in arithmetic.items():
-            native = sorted(origin for origin in made_from[name] if arithmetic.get(origin) == "native")
-            if used == "portable" and native:
-                raise ValueError(f"{name} is portable and needs {native[0]}, which is native")
+        check_portable(self._made_from(), arithmetic)
         return self
 
     def digest(self) -> str:
@@ -289,9 +279,8 @@ class Params(DeclaredModel):
     def teacher(self, name: str) -> Teacher:
         """Returns the entry of a teacher; InputError for an unknown name."""
         if name not in self.teachers:
-            raise InputError(
-                f"teacher {name!r} is not in params.yaml, expected one of {', '.join(self.teachers)}"
-            )
+            known = ", ".join(self.teachers)
+            raise InputError(f"teacher {name!r} is not in params.yaml, expected one of {known}")
         return self.teachers[name]
 
     def folders_read(self, reader: str) -> list[str]:
@@ -307,16 +296,3 @@ class Params(DeclaredModel):
                 return sorted(folders)
             name = Path(link.after).stem
         raise InputError(f"{PARAMS}: {name!r} is not in `reads`, and {reader} needs it; run `sentbench plan`")
-
-
-def check_chains(made_from: Mapping[str, Collection[str]]) -> None:
-    """Raises ValueError if an entry depends on itself, or on more than LONGEST_CHAIN others."""
-    try:
-        order = list(TopologicalSorter(made_from).static_order())
-    except CycleError as error:
-        raise ValueError(f"{' <- '.join(error.args[1][:5])}: depends on itself") from None
-    lengths: dict[str, int] = {}
-    for name in order:
-        lengths[name] = 1 + max((lengths[origin] for origin in made_from.get(name, ())), default=0)
-        if lengths[name] > LONGEST_CHAIN:
-            raise ValueError(f"{name} depends on more than {LONGEST_CHAIN} others")

@@ -12,7 +12,8 @@ from harness.errors import InputError, near_matches
 from harness.evidence.spec import TableSpec
 from harness.io.declarations import validated
 from harness.paths import ARTEFACTS, FURTHER_RUNS, RECIPES, TEACHERS
-from harness.plan.entries import Params, Run, check_chains
+from harness.plan.chains import check_chains
+from harness.plan.entries import Params, Run
 from harness.plan.inputs import corpus_folder, narrowed, with_needs
 from harness.plan.names import limited_tasks, select
 from harness.plan.recipes import (

@@ -15,7 +15,7 @@ import pytest
 
 import sentbench
 from docs import outputs
-from harness.cli import parser_of
+from harness.command_line import parser_of
 from harness.data.sts import ScoredPair
 from harness.errors import InputError
 from harness.evidence.published import load_published

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import COMMANDS, command_of, overview, parser_of
+from harness.command_line import COMMANDS, command_of, overview, parser_of
 from harness.errors import InputError
 
 ROOT = Path(__file__).parents[2]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.cli import COMMANDS, parser_of
+from harness.command_line import COMMANDS, parser_of
 from tests.faults.small_project import RUN
 
 LONG = "x" * 100_000

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import COMMANDS
+from harness.command_line import COMMANDS
 from tests.faults.command_lines import Line, command_lines, write_places
 from tests.faults.corruptions import ending_of
 from tests.faults.small_project import ROOT, copy_project, write_project

@@ -23,6 +23,8 @@ from harness.data.sts import (
     read_stsb,
 )
 from harness.errors import InputError
+from harness.io.declarations import folder_in
+from harness.io.names import check_name, check_relative_path, check_table_key
 from harness.io.outputs import check_addition, check_file, check_folder, new_folder
 from harness.paths import RUN_RECORD
 from tests.faults.trees import tree
@@ -75,6 +77,32 @@ def test_writing_under_any_name_changes_no_other_file(sandbox: Path, name: str) 
     assert new == {f"here/{path}": None, f"here/{path}/config.json": b"{}", f"here/{path}/{RUN_RECORD}": ANY}
     shutil.rmtree(path)
     assert tree(sandbox) == before
+
+
+NAMES = st.one_of(
+    st.text(max_size=200),
+    st.text(st.sampled_from("ab0-_./\\~A \0"), max_size=12),
+    st.sampled_from(["..", ".", "", "a/../../b", "/etc", "a" * 161, "con", "a\n"]),
+)
+
+
+@MANY
+@given(name=NAMES)
+@example(name="../../../../x")
+def test_a_name_that_is_accepted_stays_in_its_folder(name: str) -> None:
+    """Each check accepts the name or raises ValueError; an accepted name is a path below the folder."""
+    checks = (check_name, check_table_key, check_relative_path, folder_in("data").func)
+    for check in checks:
+        try:
+            taken = check(name)
+        except ValueError:
+            continue
+        parts = Path(taken).parts
+        assert taken == name
+        assert not Path(taken).is_absolute()
+        assert ".." not in parts
+        assert "\0" not in taken
+        assert check is check_relative_path or (taken == taken.lower() and len(parts) == 1 + taken.count("/"))
 
 
 def subsets(path: Path) -> list[ScoredPair]:

@@ -96,7 +96,9 @@ def test_outputs_have_the_permissions_of_the_users_umask(tmp_path: Path, mask: s
         "from harness.io.files import write_json\n"
         "tiny.sentence_encoder(tiny.write_backbone(Path('bert'))).save(Path('encoder'))\n"
         "with new_folder(Path('made'), 'files.json') as part:\n"
-        "    (part / 'weights').write_bytes(b'x'); (part / 'weights').chmod(0o600)\n"
+        "    (part / 'inner').mkdir()\n"
+        "    for path in (part / 'weights', part / 'inner/weights'):\n"
+        "        path.write_bytes(b'x'); path.chmod(0o600)\n"
         "write_json(Path('record.json'), {})\n"
     )
     command = f'umask {mask}; exec "{sys.executable}" -c "$0"'
@@ -104,10 +106,14 @@ def test_outputs_have_the_permissions_of_the_users_umask(tmp_path: Path, mask: s
     subprocess.run(
         ["sh", "-c", command, code], cwd=tmp_path, env=environment, check=True, capture_output=True
     )
-    written = [tmp_path / "record.json", tmp_path / "made/weights", *(tmp_path / "encoder").rglob("*")]
-    files = {path.name: stat.S_IMODE(path.stat().st_mode) for path in written if path.is_file()}
+    written = {path.relative_to(tmp_path).as_posix(): path for path in tmp_path.rglob("*") if path.is_file()}
+    files = {
+        name: stat.S_IMODE(path.stat().st_mode)
+        for name, path in written.items()
+        if not name.startswith("bert/")
+    }
     assert files == dict.fromkeys(files, mode)
-    assert {"model.safetensors", "weights", "record.json"} <= files.keys()
+    assert {"encoder/model.safetensors", "made/weights", "made/inner/weights", "record.json"} <= files.keys()
     folder = mode | (mode & 0o444) >> 2
     assert stat.S_IMODE((tmp_path / "made").stat().st_mode) == folder
 

@@ -1,7 +1,6 @@
 """Paths and inputs that must not affect execution, outputs or messages."""
 
 import os
-import stat
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,10 +10,7 @@ import pytest
 
 from harness.data.providers import Unavailable, wheel_file
 from harness.errors import InputError
-from harness.io.files import write_json
-from harness.io.outputs import new_folder
 from harness.models.hub import model_folder
-from tests.support import tiny
 
 ROOT = Path(__file__).parents[2]
 
@@ -73,16 +69,3 @@ def test_a_closed_stream_changes_no_exit_code_and_no_other_stream(
     assert "Traceback" not in done.stdout + done.stderr
     assert "Exception ignored" not in done.stderr
     assert ("mirror-bert" in done.stdout) == bool(done.stdout) == printed
-
-
-def test_weights_can_be_read_by_everybody_as_all_other_files(tmp_path: Path) -> None:
-    tiny.sentence_encoder(tiny.write_backbone(tmp_path / "bert")).save(tmp_path / "encoder")
-    with new_folder(tmp_path / "made", "files.json") as part:
-        (part / "inner").mkdir()
-        for path in (part / "weights", part / "inner/weights"):
-            path.write_bytes(b"x")
-            path.chmod(0o600)
-    write_json(tmp_path / "made/record.json", {})
-    files = [path for name in ("encoder", "made") for path in (tmp_path / name).rglob("*") if path.is_file()]
-    assert len(files) > 4
-    assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o644}

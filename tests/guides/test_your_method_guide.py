@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.cli import main, parser_of
+from harness.cli import main
+from harness.command_line import parser_of
 from harness.include import include_method
 from methods.core.networks import Networks
 from methods.core.rows import Row

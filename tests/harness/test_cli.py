@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 import sentbench
-from harness.cli import COMMAND_GROUPS, COMMANDS, EXTRAS, main, module_of, parser_of, public
+from harness.cli import EXTRAS, main
+from harness.command_line import COMMAND_GROUPS, COMMANDS, module_of, parser_of, public
 from tests.faults.small_project import write_stsb
 from tests.support import tiny
 

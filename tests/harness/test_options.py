@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from harness.cli import COMMANDS, main, parser_of
+from harness.cli import main
+from harness.command_line import COMMANDS, parser_of
 from harness.data import providers
 from harness.data.sources import SOURCES
 from harness.models.hub import Unreachable

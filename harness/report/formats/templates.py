@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from harness.errors import InputError
 from harness.io.declarations import LEADERBOARDS
-from harness.io.records import check_plain
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -27,13 +26,9 @@ ANGLES = {
 
 @cache
 def make_environment(folder: Path, *, autoescape: bool, angles: bool = False) -> Environment:
-    """Returns a strict environment over the templates of a folder; an unknown value is an error.
-
-    Errors: InputError if an entry is not a plain file.
-    """
+    """Returns a strict environment over the templates of a folder; an unknown value is an error."""
     import jinja2
 
-    check_plain(folder, again="restore it from the repository")
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(folder),
         undefined=jinja2.StrictUndefined,

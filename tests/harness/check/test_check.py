@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from harness.check.first_losses import read_losses
-from harness.cli import main, parser_of
+from harness.cli import main
+from harness.command_line import parser_of
 from harness.commands import check
 from harness.commands.check import Findings, check_losses
 from harness.io.files import write_record

@@ -76,7 +76,7 @@ OTHER_WEIGHTS = provenance(encoder_sha256="other")
 def project(committed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the checkout, on a processor of its kind, with the packages of its results."""
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")
-    monkeypatch.setattr("harness.commands.check.library_versions", lambda: {"torch": "1"})
+    monkeypatch.setattr("harness.commands.check_results.library_versions", lambda: {"torch": "1"})
     monkeypatch.chdir(shutil.copytree(committed, tmp_path, dirs_exist_ok=True))
     return tmp_path
 
@@ -240,7 +240,7 @@ def test_results_of_other_packages_than_the_installed_ones_are_not_reproduced(
 ) -> None:
     """Three results were computed before an upgrade, the fourth after it; files of others are compared."""
     installed = {"torch": "2", "scipy": "9"}
-    monkeypatch.setattr("harness.commands.check.library_versions", lambda: installed)
+    monkeypatch.setattr("harness.commands.check_results.library_versions", lambda: installed)
     evaluate(TRAINED[1], provenance(versions=installed))
     assert shown(capsys, code=1) == (
         "  changed files: 1 in reports/scores; `git restore reports` restores them until the next launch\n"
@@ -346,7 +346,7 @@ def test_without_git_the_kept_copy_of_the_committed_results_is_compared_with(
 def test_the_reason_is_the_difference_in_provenance(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, change: Change, reason: str
 ) -> None:
-    monkeypatch.setattr("harness.commands.check.library_versions", dict)
+    monkeypatch.setattr("harness.commands.check_results.library_versions", dict)
     evaluate(TRAINED[0], score(50.001), OTHER_WEIGHTS, change)
     assert f"  reason: {reason}" in shown(capsys)
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from harness.errors import InputError
-from harness.plan.entries import LONGEST_CHAIN
+from harness.plan.chains import LONGEST_CHAIN
 from harness.plan.params_file import read_params
 from harness.plan.recipes import Parent, Recipe, load_recipes
 from harness.plan.resolve import resolve

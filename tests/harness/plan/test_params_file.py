@@ -172,7 +172,7 @@ def test_the_file_of_every_recipe_gives_the_entries_of_the_recipe(name: str, tmp
     text = path.read_text()
     complete = dump_yaml(plan.model_dump(), sort_keys=False, width=110)
     assert not {"&", "*"} & set(text)
-    assert len(plan.runs) == 1 or text.count("\n") < complete.count("\n") / 1.9
+    assert len(plan.runs) < 3 or text.count("\n") < complete.count("\n") / 1.9
 
 
 def test_an_entry_states_what_the_pipeline_inserts() -> None:
