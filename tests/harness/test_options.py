@@ -53,6 +53,27 @@ def cases() -> Iterator[Any]:
                 yield pytest.param(kept, argument, id=f"{name}, {way}: {argument}")
 
 
+WAY = {
+    ("data", "action"),
+    ("compare", "before"),
+    ("compare", "after"),
+    ("stage", "stage"),
+    ("launch", "--on"),
+}
+"""Arguments that choose the way through their command."""
+ELSEWHERE = {("check", "--format")}
+"""Has an effect only next to a problem: tests/harness/check/test_check.py."""
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_argument_arrives_on_some_way(name: str) -> None:
+    """A row that only refuses an argument, or says that it has no effect, needs a row that it arrives by."""
+    ways = [steps.rows for _, steps in (ROWS | ROWS_OF_MODELS)[name]()]
+    for argument in import_module(COMMANDS[name].module).ARGUMENTS:
+        arrives = any(isinstance(rows[argument], Arrives | Given | Shows) for rows in ways)
+        assert arrives or (name, argument) in WAY | ELSEWHERE, argument
+
+
 @pytest.mark.parametrize(("way", "argument"), [*cases()])
 def test_an_argument_arrives_or_is_refused(
     way: Way,
