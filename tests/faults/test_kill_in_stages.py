@@ -44,7 +44,7 @@ def edited(folder: Path, change: Callable[[dict[str, Any]], None]) -> None:
 
 
 def plan_of_every_stage(plan: dict[str, Any]) -> None:
-    plan |= {"providers": ["mirror"], "sources": {"tiny": {"entry": "0"}}}
+    plan |= {"providers": ["embedded", "mirror"], "sources": {"tiny": {"entry": "0"}}}
     origin = {"origin": "data/words", "tool": "data/words", "rows": None, "arithmetic": "portable"}
     plan["corpora"] = {"edited": {**origin, "seed": 0, "views": [EDIT, {**EDIT, "kind": "delete"}]}}
     teacher = {"encoder": "backbones/minilm-l2", "corpus": "data/words", "pooling": "mean"}

@@ -1,6 +1,7 @@
 """The rows of `tests.harness.option_rows` for the commands that read encoders, scores and stages."""
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -115,6 +116,12 @@ def evaluate() -> Iterator[tuple[str, Way]]:
         value = int(words[name][1]) if words[name][1].isdigit() else words[name][1]
         table[name] = Arrives(words[name], {f"vectors_of.{name[2:].replace('-', '_')}": value})
     yield "vectors", Way(["evaluate", "there"], stubs, table)
+    interval: dict[str, Row] = dict.fromkeys(rows, NoEffect("see `encoder`"))
+    interval["--interval"] = Arrives(["--interval"], {"score_lines.intervals": True})
+    opened = {"harness.commands.vectors:vectors_of": lambda *given, **more: nullcontext()}
+    opened |= {"harness.report.assembly.pairs:with_intervals": lambda tasks: tasks}
+    opened |= {"harness.report.formats.evaluations:to_text": lambda *given: ""}
+    yield "scores", Way(["evaluate", "there"], stubs | opened, interval)
     scored: dict[str, Row] = dict.fromkeys(rows, NoEffect("see `encoder`"))
     scored |= {
         "--text": Arrives(["--text", "raw", "--out", "a.csv"], {"table_in.text": "raw"}),

@@ -19,8 +19,10 @@ from harness.io import outputs
 from harness.io.embeddings import EmbeddingStore, keep
 from harness.io.names import LONGEST_NAME, check_name, check_table_key
 from harness.io.outputs import check_addition, room_of
+from harness.models import hub
 from harness.plan import resolve, stale
 from harness.plan.recipes import load_recipes
+from harness.tasks.interface import check_names
 
 GIGABYTE = 2**30
 
@@ -122,3 +124,18 @@ def test_a_store_is_kept_if_it_fits_and_leaves_as_much_free(
     keep(store, tmp_path / "kept/one", room=size + room)
     assert (tmp_path / "kept/one").is_file() is kept
     assert os.listdir(tmp_path / "kept") == (["one"] if kept else [])
+
+
+@pytest.mark.parametrize(("status", "repeated"), [(499, False), (500, True), (429, True), (404, False)])
+def test_an_answer_from_500_on_may_pass(status: int, repeated: bool) -> None:
+    from huggingface_hub import errors
+
+    response: Any = SimpleNamespace(status_code=status, headers={}, request=None)
+    assert hub._in_words(errors.HfHubHTTPError("an answer", response=response))[1] is repeated
+
+
+def test_two_tasks_have_two_names() -> None:
+    one, two = (cast("Any", SimpleNamespace(name=name)) for name in ("one", "two"))
+    check_names([one, two])
+    with pytest.raises(InputError, match="two tasks are called 'two'"):
+        check_names([one, two, two])

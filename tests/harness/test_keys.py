@@ -316,3 +316,51 @@ def test_everything_that_decides_tokens_is_in_a_tokenizers_state(tmp_path: Path)
     states += [encoder().tokenizer_state(length) for length in (8, 9, 10)]
     assert len({*states}) == len(states)
     assert states[-2] == encoder().tokenizer_state(9)
+
+
+def test_a_wheel_of_another_version_or_name_is_not_taken_for_the_one_in_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from harness.data import providers
+
+    monkeypatch.setattr(providers, "cache", lambda: tmp_path)
+    (tmp_path / "wheels").mkdir()
+    for name in ("some_words-1.0-py3-none-any.whl", "some_words-2.0-py3-none-any.whl", "some-1.0-py3.whl"):
+        (tmp_path / "wheels" / name).write_bytes(b"x")
+    for requirement in ("Some.Words==2.0", "some-words==1.0", "some_words==2.0"):
+        name, version = requirement.split("==")
+        asked = providers.wheel_file(requirement.lower())
+        assert asked.name == f"some_words-{version}-py3-none-any.whl", name
+    monkeypatch.setattr(
+        providers.subprocess, "run", lambda *given, **options: SimpleNamespace(returncode=1, stderr="none")
+    )
+    with pytest.raises(providers.Unavailable, match=r"some-words==3\.0: none"):
+        providers.wheel_file("some-words==3.0")
+
+
+@pytest.mark.parametrize(
+    ("revision", "asked"), [("a" * 40, []), ("main", ["main"]), ("refs/pr/4", ["refs/pr/4"])]
+)
+def test_a_file_of_a_commit_is_taken_from_the_cache_and_of_a_name_only_after_asking(
+    revision: str, asked: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A name may mean another commit by now."""
+    import huggingface_hub
+
+    from harness.models.hub import hub_file
+
+    seen: list[str] = []
+    old, new = (tmp_path / "snapshots" / commit / "in/file" for commit in ("old", "new"))
+    for path in (old, new):
+        path.parent.mkdir(parents=True)
+        path.write_text("x")
+
+    def download(repo: str, name: str, *, revision: str, **options: Any) -> str:
+        seen.append(revision)
+        return str(new)
+
+    monkeypatch.setattr(huggingface_hub, "try_to_load_from_cache", lambda *given, **options: str(old))
+    monkeypatch.setattr(huggingface_hub, "hf_hub_download", download)
+    path, commit = hub_file("some/repo", "model", revision, "in/file")
+    assert seen == asked
+    assert (path, commit) == ((new, "new") if asked else (old, "old"))

@@ -4,12 +4,14 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from harness.cli import main
 from harness.command_line import COMMANDS, parser_of
+from harness.commands import stage
 from harness.data import providers
 from harness.data.sources import SOURCES
 from harness.models.hub import Unreachable
@@ -50,6 +52,27 @@ def cases() -> Iterator[Any]:
             for argument in import_module(command.module).ARGUMENTS:
                 kept = steps._replace(stubs=dict(steps.stubs))
                 yield pytest.param(kept, argument, id=f"{name}, {way}: {argument}")
+
+
+WAY = {
+    ("data", "action"),
+    ("compare", "before"),
+    ("compare", "after"),
+    ("stage", "stage"),
+    ("launch", "--on"),
+}
+"""Arguments that choose the way through their command."""
+ELSEWHERE = {("check", "--format")}
+"""Has an effect only next to a problem: tests/harness/check/test_check.py."""
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_argument_arrives_on_some_way(name: str) -> None:
+    """A row that only refuses an argument, or says that it has no effect, needs a row that it arrives by."""
+    ways = [steps.rows for _, steps in (ROWS | ROWS_OF_MODELS)[name]()]
+    for argument in import_module(COMMANDS[name].module).ARGUMENTS:
+        arrives = any(isinstance(rows[argument], Arrives | Given | Shows) for rows in ways)
+        assert arrives or (name, argument) in WAY | ELSEWHERE, argument
 
 
 @pytest.mark.parametrize(("way", "argument"), [*cases()])
@@ -110,3 +133,20 @@ def test_a_revision_arrives_at_the_hub(revision: str | None, monkeypatch: pytest
     with pytest.raises(providers.Unavailable):
         providers.bring("hub", provider, ["config.json"], Path(), revision)
     assert asked == [revision or provider.revision]
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda", "auto"])
+@pytest.mark.parametrize(("name", "decides"), [("teacher", "compute_on"), ("corpus", "device_for")])
+def test_the_device_of_a_stage_arrives_where_it_is_chosen(
+    name: str, decides: str, device: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = Calls(monkeypatch)
+    calls.replace(f"harness.commands.stage:{decides}", None)
+    for step in ("check_present", "check_folder", "compute_with", "room_of"):
+        monkeypatch.setattr(stage, step, lambda *given, **options: 1)
+    entry = SimpleNamespace(arithmetic="native", views=[], origin="data/a", tool="data/a")
+    params: Any = SimpleNamespace(teacher=lambda name: entry, corpora={"a": entry})
+    with pytest.raises(Reached):
+        getattr(stage, f"make_{name}")(params, "a", device=device)
+    (seen,) = (arguments for called, arguments in calls.seen if called == decides)
+    assert [*seen.values()] == ["native", device]

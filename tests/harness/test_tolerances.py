@@ -10,14 +10,18 @@ import torch
 from harness.check import laws, sanity
 from harness.errors import InputError
 from harness.evidence import statistics
+from harness.evidence.cite import AuthorsMean, _headline
 from harness.evidence.moved import answer_of_losses
 from harness.evidence.schema import ScoreRecord
+from harness.models import hub
 from harness.models.fast import Unrecognised, _compare_vectors
 from harness.tasks.reranking import RankingQuery, ranking_metrics
 from harness.tasks.sts import cosines_of_pairs
 from harness.tasks.sts_sets import ScoredPair
 from methods.core.coupling_flow import Scaling
 from methods.core.encoder import SentenceEncoder
+from methods.core.train_config import Settings
+from tests.harness.report.made_judged import printed
 
 INSIDE, OUTSIDE = 0.9, 1.1
 """Shares of a tolerance."""
@@ -196,3 +200,38 @@ def test_a_constant_number_of_a_flow_is_divided_by_a_millionth() -> None:
 def test_rounding_of_a_difference_is_a_billionth() -> None:
     error = statistics.StandardError(0.0, 1.0)
     assert [error.p(1e-9 * share) for share in (INSIDE, OUTSIDE)] == [1.0, 0.0]
+
+
+@pytest.mark.parametrize(("beyond", "is_one"), [(0.0, True), (0.9e-9, True), (1e-6, False), (0.01, False)])
+def test_a_reported_number_is_one_of_the_runs_that_round_to_it(beyond: float, is_one: bool) -> None:
+    """75.00 is rounded by at most 0.005."""
+    study: Any = SimpleNamespace(supersedes=False)
+    line = _headline(printed(75.0), AuthorsMean(study, 75.5, 2, (76.0, 75.005 + beyond)))
+    assert line.endswith("one of them") is is_one
+
+
+@pytest.mark.parametrize(("seconds", "waits"), [(119, True), (120, True), (121, False)])
+def test_a_pause_that_the_hub_asks_for_is_two_minutes_at_most(seconds: int, waits: bool) -> None:
+    from huggingface_hub import errors
+
+    response: Any = SimpleNamespace(status_code=429, headers={"Retry-After": str(seconds)}, request=None)
+    error = errors.HfHubHTTPError("limited", response=response)
+    if waits:
+        assert hub._pause("it", error, 4) == seconds
+    else:
+        with pytest.raises(hub.Unreachable, match="limits requests"):
+            hub._pause("it", error, 4)
+
+
+@pytest.mark.parametrize(
+    ("size", "taken"), [(1e-12, True), (0.9e-12, False), (-1e6, True), (1.1e6, False), (0.0, True)]
+)
+def test_a_setting_is_zero_or_from_a_millionth_of_a_millionth_to_a_million(size: float, taken: bool) -> None:
+    class One(Settings):
+        size: float
+
+    if taken:
+        assert One(size=size).size == size
+    else:
+        with pytest.raises(ValueError, match="expected 0 or a size from 1e-12 to 1e"):
+            One(size=size)

@@ -1,4 +1,4 @@
-"""Digests of the declared values: published numbers, evidence, tables, recipes, sources; without their notes.
+"""Digests of the declared values: published numbers, evidence, tables, recipes, sources, hours; no notes.
 
 A changed value fails tests/regression/test_declared.py. `python -m tests.regression.declared` prints which
 values changed since the digests were committed, so that somebody looks at the paper, and writes them again.
@@ -18,9 +18,11 @@ KNOWN = Path(__file__).with_name("declared.json")
 PLACES = (
     *(f"leaderboards/{folder}/*.yaml" for folder in ("published", "evidence", "tables", "claims", "audit")),
     "leaderboards/answers.yaml",
-    "leaderboards/step-times.yaml",
+    "leaderboards/hours.yaml",
+    "leaderboards/templates/pictures/*.yaml",
     "recipes/*.yaml",
     "harness/data/sources.yaml",
+    "harness/data/sources.lock.yaml",
 )
 PROSE = {"note", "notes", "about", "comment", "protocol", "quote", "why", "reason", "searched"}
 """Keys of texts for the reader."""

@@ -11,6 +11,8 @@ import pytest
 import torch
 
 import sentbench
+from harness.errors import InputError
+from sentbench.encoders import _function_of
 from tests.faults.small_project import write_stsb
 from tests.support import tiny
 
@@ -129,3 +131,18 @@ def test_a_folder_without_an_encoder_is_named(folder: Path, name: str) -> None:
     path_of, words = NO_PLACES[name]
     with pytest.raises(sentbench.InputError, match=words):
         sentbench.load(path_of(folder))
+
+
+def test_a_batch_may_have_one_text_and_vectors_only_one_width() -> None:
+    calls: list[int] = []
+
+    def model(texts: list[str]) -> np.ndarray:
+        calls.append(len(texts))
+        return np.ones((len(texts), 2 + (texts[0] == "wide")))
+
+    assert _function_of(model, False, 1)(["a", "b"]).shape == (2, 2)
+    assert calls == [1, 1]
+    with pytest.raises(InputError, match="vectors of different widths"):
+        _function_of(model, False, 1)(["a", "wide"])
+    with pytest.raises(InputError, match="expected an integer from 1"):
+        _function_of(model, False, 0)

@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 from harness.cli import main
+from harness.commands import publish
 from harness.commands.publish_files import complete_weights, reported_values, upload
 from harness.errors import InputError
 from harness.plan.identity import encoder_hash
+from harness.plan.params_file import read_params
 from tests.support import hub_server, tiny
 from tests.support.plan import small_plan
 from tests.support.results import raw_result
@@ -182,6 +184,19 @@ def test_weights_that_lack_more_than_a_pooler_are_refused(project: Path) -> None
     save_file(tensors, path, metadata={"format": "pt"})
     with pytest.raises(InputError, match=r"lacks embeddings\.LayerNorm\.bias"):
         complete_weights(path.parent)
+
+
+@pytest.mark.parametrize("name", [None, "an-owner/a-model"])
+def test_the_declaration_for_mteb_names_the_repository_that_was_given(
+    project: Path, name: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+    monkeypatch.setattr(publish, "write_model_meta", lambda folder, name, values: seen.append(name))
+    for step in ("complete_weights", "write_mteb", "card_header", "write_hub_results", "render_card"):
+        answer = ([], "none") if step == "write_mteb" else ""
+        monkeypatch.setattr(publish, step, lambda *given, answer=answer, **more: answer)
+    publish.publish(read_params(), ["simcse-small"], Path("card"), name=name)
+    assert seen == [name or "sentbench/simcse-small"]
 
 
 def test_metadata_state_the_published_weights_the_spread_and_the_data(

@@ -68,6 +68,30 @@ def test_a_stage_sees_the_gpus_that_ray_gives_it_and_a_jobs_own_setting_comes_fi
     assert started.environment["OMP_WAIT_POLICY"] == "active"
 
 
+def test_every_option_of_a_launch_arrives_at_ray(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A module in Ray's place; of 7 processors two stages of 3 run at once, unless jobs are stated."""
+    asked: dict[str, Any] = {}
+    node = {"Alive": True, "Resources": {"CPU": 7.0, "GPU": 1.0}}
+    remote = SimpleNamespace(remote=lambda *given: asked.update(given=given))
+    ray = SimpleNamespace(
+        init=lambda **options: asked.update(options),
+        nodes=lambda: [node],
+        cluster_resources=lambda: node["Resources"],
+        remote=lambda function: SimpleNamespace(options=lambda **options: asked.update(options) or remote),
+    )
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    executor = on_ray.RayExecutor("head:1", None, 3.0, 0.25)
+    assert (asked["address"], executor.slots) == ("head:1", 2)
+    assert on_ray.RayExecutor(None, 5, 3.0, None).slots == 5
+    assert asked["address"] == "local"
+    for stage_name, gpus in (("train@a", 0.25), ("report", 0)):
+        job = Job(stage_name, ("true",), tmp_path, tmp_path / "log")
+        executor.submit(job)
+        shown = {name: asked[name] for name in ("num_cpus", "num_gpus", "name", "max_retries")}
+        assert shown == {"num_cpus": 3.0, "num_gpus": gpus, "name": stage_name, "max_retries": 0}
+        assert asked["given"] == (job, 3)
+
+
 @pytest.fixture
 def cluster() -> Iterator[Any]:
     pytest.importorskip("ray", reason="Ray is not installed: the extra launch-ray")

@@ -10,14 +10,15 @@ import torch
 from torch import nn
 
 from harness.models.fast import computed_here
-from harness.models.foreign import checked_transformer
+from harness.models.foreign import LibraryEncoder, checked_transformer
 from harness.models.read import read_any
 from methods.core.encoder import SentenceEncoder
 from methods.core.folders import cut_as_stated, load_encoder
+from methods.core.pooling import LAYERS as LAYERS_OF
 from methods.core.saving import IDENTITY, TANH
 from tests.harness.models.test_read import COMPUTED_HERE, LONG, TEXTS, library
 from tests.support import tiny
-from tests.support.families import write_family
+from tests.support.families import write_family, write_modules
 
 LAYERS: dict[str, Any] = {"no layer": None, IDENTITY: nn.Identity, TANH: nn.Tanh}
 POSITIONS = {"bert": 80, "roberta": 78, "xlm-roberta": 78}
@@ -84,3 +85,46 @@ def test_a_folder_of_this_project_has_one_vector_whoever_reads_it(
         (folder / "sentbench.json").unlink()
         (folder / "run.json").unlink(missing_ok=True)
         np.testing.assert_allclose(read_any(folder).encoder.encode([*TEXTS, LONG]), expected, atol=2e-5)
+
+
+@pytest.mark.parametrize("normalize", [False, True])
+@pytest.mark.parametrize("pooling", [*LAYERS_OF, "pooler"])
+def test_a_pooling_of_this_project_over_a_folder_of_the_library_keeps_normalize(
+    tmp_path: Path, pooling: str, normalize: bool
+) -> None:
+    """The vectors of the plain transformer, of length one behind Normalize."""
+    plain = tiny.write_backbone(tmp_path / "plain")
+    expected = read_any(plain, pooling=pooling).encoder.encode(TEXTS)
+    if normalize:
+        expected = expected / np.linalg.norm(expected, axis=1, keepdims=True)
+    parts = ("mean", "Normalize") if normalize else ("mean",)
+    folder = write_modules(tiny.write_backbone(tmp_path / "made"), 16, *parts)
+    (folder / "2_Normalize").mkdir(exist_ok=True)
+    np.testing.assert_allclose(read_any(folder, pooling=pooling).encoder.encode(TEXTS), expected, atol=2e-6)
+
+
+@pytest.mark.parametrize("family", ["distilbert", "mpnet"])
+@pytest.mark.parametrize("pooling", ["cls", "mean"])
+def test_a_plain_folder_of_another_family_is_pooled_by_the_library(
+    tmp_path: Path, family: str, pooling: str
+) -> None:
+    folder = write_family(tmp_path / family, family)
+    expected = model_of(checked_transformer()(str(folder)), pooling, "no layer", False).encode(TEXTS)
+    for name in ("modules.json", "config_sentence_transformers.json"):
+        (folder / name).unlink(missing_ok=True)
+    np.testing.assert_allclose(read_any(folder, pooling=pooling).encoder.encode(TEXTS), expected, atol=2e-5)
+
+
+@pytest.mark.parametrize(("cut", "width"), [(None, 16), (5, 5), (16, 16), (40, 16), (-3, 13)])
+def test_a_width_is_that_of_the_vectors_whatever_the_folder_cuts(cut: int | None, width: int) -> None:
+    class Model:
+        truncate_dim = cut
+
+        def get_embedding_dimension(self) -> int:
+            return 16
+
+        def encode(self, texts: list[str], **options: Any) -> np.ndarray:
+            return np.ones((len(texts), 16))[:, :cut]
+
+    encoder = LibraryEncoder(Model(), Path("folder"))
+    assert encoder.dim == width == encoder.encode(["a", "b"]).shape[1]

@@ -7,7 +7,13 @@ from harness.evidence.differences import Difference
 from harness.evidence.statistics import Interval, StandardError
 from harness.evidence.system_pairs import SystemComparison, TaskName
 from harness.report.formats.markdown import annotation
-from harness.report.formats.scores import ScoreLine, average_of, differences_to_text, to_table
+from harness.report.formats.scores import (
+    ScoreLine,
+    average_of,
+    differences_to_latex,
+    differences_to_text,
+    to_table,
+)
 
 
 def line(task: str, value: float, **rest: Any) -> ScoreLine:
@@ -58,6 +64,28 @@ def test_differences_show_their_intervals_who_wins_and_what_would_have_been_foun
     assert outcome == "x@b: 1 won, 0 lost, 1 inconclusive, 0 equal of 2 test sets"
     assert power == "a true difference of 3.8 points of the mean is found in 8 of 10 cases"
     assert "tested over seeds, the mean at 5 %, then the test sets by Holm" in foot
+
+
+def test_differences_in_latex_have_each_value_in_its_row_and_a_star_where_they_are_told_apart() -> None:
+    """Over seeds with 4 degrees of freedom; the first task is won, the second open, the mean lost."""
+    name, error = TaskName("STS_B", "spearman", "all", "senteval"), StandardError(0.01, 4)
+    tasks = {
+        name: Difference(0.81, 0.71, (3, 3), error),
+        name._replace(task="A"): Difference(0.52, 0.515, (3, 3), error),
+    }
+    mean = Difference(0.63, 0.74, (3, 3), error)
+    assert differences_to_latex(SystemComparison("x_1@b", "y@b", tasks, mean)).splitlines() == [
+        r"\begin{tabular}{lccc}",
+        r"\toprule",
+        r" & STS\_B & A & Avg. \\",
+        r"\midrule",
+        r"x\_1@b & 81.00 & 52.00 & 63.00 \\",
+        r"y@b & 71.00 & 51.50 & 74.00 \\",
+        r"\midrule",
+        r"Difference & $+10.00^{*}$ & $+0.50$ & $-11.00^{*}$ \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
 
 
 def test_an_annotation_has_no_character_that_would_end_it() -> None:

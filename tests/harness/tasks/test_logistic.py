@@ -90,6 +90,18 @@ def test_penalty_pulls_weights_through_the_gradient_before_adam_scales_it() -> N
     torch.testing.assert_close(fits.weights[0, 0][:, :2], start - 0.1 * start.sign(), atol=1e-5, rtol=0)
 
 
+def test_a_step_of_gradients_near_epsilon_is_shortened_by_it() -> None:
+    """g / (|g| + 1e-8): a feature of 1e-7 has a gradient near 5e-8, so it moves by 5 / 6 of the rate."""
+    once = ClassifierProtocol(learning_rate=0.1, batch_size=1, tenacity=0, epoch_size=1, max_epochs=0, seed=3)
+    row = np.zeros(1, dtype=np.int64)
+    fits = fit(held([[1e-7]]), row, [Fold(row, row)], np.array([[0.0]]), classes=2, protocol=once)
+    start = initial_weights(2, 2, seed=3)
+    error = start[:, 1].softmax(dim=0) - torch.tensor([1.0, 0.0])
+    gradient = 1e-7 * error
+    expected = -0.1 * gradient / (gradient.abs() + 1e-8)
+    torch.testing.assert_close(fits.weights[0, 0][:, 0] - start[:, 0], expected, atol=1e-4, rtol=0)
+
+
 SCRIPT = [3, 2, 4, 4, 4, 4, 4, 4, 9, 9]
 """Improve, fail, improve, then five failures: the sixth failure in all is check 8, before the 9 is seen."""
 

@@ -88,6 +88,15 @@ def test_the_teachers_dropout_follows_the_settings_in_either_mode(top: Path) -> 
         assert all(part.training is active for part in method.eval().network.module.modules())
 
 
+def test_a_network_teacher_pools_as_its_setting_says_and_without_one_as_its_folder(top: Path) -> None:
+    """The folder states the mean."""
+    poolings = [
+        build(top, ORIGINAL, teacher_pooling=pooling).network.module.pooling
+        for pooling in (None, "cls", "mean")
+    ]
+    assert poolings == ["mean", "cls", "mean"]
+
+
 def test_a_network_teacher_reads_tokens_of_its_own_tokenizer(top: Path, tmp_path: Path) -> None:
     """A teacher that does not lower the case gets other ids than the student, and gives its own vectors."""
     other = load_encoder(top / "encoder/parent")

@@ -17,9 +17,12 @@ from methods.core.teachers import TeacherVectors, write_teacher
 from methods.core.token_edits import by_words, duplicate_in_place, hidden_positions
 from methods.core.words import _check_vocabulary
 from methods.scd.config import SCDConfig
+from methods.sct.config import SCTConfig
 from methods.sg_opt.config import SGOptConfig
 from methods.una.corruption import Positions, select
+from methods.whitening.method import fit
 from tests.methods.scd.sample import RELEASED as SCD
+from tests.methods.sct.sample import RELEASED as SCT
 from tests.methods.sg_opt.sample import RELEASED as SG_OPT
 from tests.support import tiny
 
@@ -115,3 +118,32 @@ def test_a_word_is_replaced_by_its_tfidf_on_a_draw_below_its_probability_and_not
     below: Any = SimpleNamespace(random=lambda size: np.nextafter(chances, 0))
     assert not select(sentence, at, by="tfidf", magnitude=0.25).any()
     assert select(sentence, below, by="tfidf", magnitude=0.25).all()
+
+
+def test_vectors_without_variance_have_no_direction_to_scale() -> None:
+    _, weight = fit(np.ones((3, 2)), dim=2, whiten=True)
+    assert weight.tolist() == [[0.0, 0.0], [0.0, 0.0]]
+
+
+def test_a_token_after_the_last_vector_is_refused(tmp_path: Path) -> None:
+    """The tokenizer has one token more than the transformer has vectors."""
+    encoder = tiny.sentence_encoder(tiny.write_backbone(tmp_path / "bert"))
+    ids = encoder.token_ids(["the dog runs"])[0]
+    vectors = encoder.backbone.get_input_embeddings()
+    for rows, refused in ((max(ids) + 1, False), (max(ids), True)):
+        vectors.num_embeddings = rows
+        if refused:
+            with pytest.raises(InputError, match=f"has id {max(ids)} and the transformer {rows} vectors"):
+                encoder._check_pieces(["the dog runs"], [ids])
+        else:
+            encoder._check_pieces(["the dog runs"], [ids])
+    encoder._spare = None
+    vectors.num_embeddings = max(encoder.tokenizer.get_vocab().values())
+    assert encoder._has_spare_pieces()
+    encoder._spare = None
+    vectors.num_embeddings += 1
+    assert not encoder._has_spare_pieces()
+
+
+def test_sct_reads_the_sentence_itself_as_view_zero() -> None:
+    assert SCTConfig.model_validate({**SCT, "views": [0, 1]}).views == [0, 1]

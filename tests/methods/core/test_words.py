@@ -115,3 +115,12 @@ def test_the_seed_decides_the_draws() -> None:
     positions = [built(seed=seed).backbone.embeddings.position_embeddings.weight for seed in (0, 0, 1)]
     assert torch.equal(positions[0], positions[1])
     assert not torch.equal(positions[0], positions[2])
+
+
+def test_an_average_of_words_is_followed_by_its_output_layer() -> None:
+    """Two words, a text without known words, and the layer's bias for it."""
+    layer = torch.nn.Linear(4, 3)
+    vectors = WordAverageEncoder(VECTORS, WORDS, output=layer).encode(["the cat", "dog"])
+    with torch.no_grad():
+        expected = layer(torch.stack([VECTORS[:2].mean(dim=0), torch.zeros(4)])).numpy()
+    np.testing.assert_allclose(vectors, expected, atol=1e-6)

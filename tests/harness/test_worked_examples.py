@@ -1,0 +1,99 @@
+"""Clauses of docstrings with numbers for which the near miss differs: plans, their files, records."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.data.own_pairs import Entry, scored_pairs_of
+from harness.errors import InputError
+from harness.io.records import rounded
+from harness.plan import estimate
+from harness.plan.hours import Cost, is_included
+from harness.plan.inputs import narrowed
+from harness.plan.params_file import merge, write_params
+from harness.plan.recipes import load_recipes
+from harness.plan.resolve import resolve
+from harness.plan.stale import stale
+from methods.registry import METHODS
+from tests.harness.plan.test_estimate import row, some_params, times
+
+RECIPES = load_recipes()
+
+
+def test_ten_digits_of_numbers_are_kept_and_other_values_stay() -> None:
+    value = {"a": [2 / 3, 7, True], "b": (1234567.891234, "0.66666666666"), "c": None, "d": 2e-7 / 3}
+    assert rounded(value) == {
+        "a": [0.6666666667, 7, True],
+        "b": [1234567.891, "0.66666666666"],
+        "c": None,
+        "d": 6.666666667e-08,
+    }
+    assert rounded(value)["a"][2] is True
+
+
+@pytest.mark.parametrize(
+    ("method", "place", "ratio"),
+    [("own", "elsewhere.own", 1.0), ("own", "elsewhere.deep.own", 1.0), ("own", "methods.own", None)],
+)
+def test_a_step_of_a_method_from_outside_counts_like_simcses(
+    monkeypatch: pytest.MonkeyPatch, method: str, place: str, ratio: float | None
+) -> None:
+    """It cannot have been measured; a method of the project that was not measured has no cost."""
+    monkeypatch.setitem(METHODS, method, place)
+    monkeypatch.setattr("harness.plan.hours.MODULES", {"elsewhere": Path(), "elsewhere.deep": Path()})
+    run = some_params().runs["a__minilm-l2__s0"].model_copy(update={"method": method})
+    assert is_included(method) is (ratio is not None)
+    assert times(row()).relative(run, "cpu") == ratio
+
+
+def test_a_run_without_a_task_of_the_shown_ones_keeps_its_tasks() -> None:
+    (run,) = resolve(RECIPES, ["baselines/simcse"], seeds=1, backbones=["bert-base-uncased"]).runs.values()
+    alone = run.model_copy(update={"tasks": ["TREC", "MR"]})
+    assert narrowed({"run": alone}, ["STS12"], ["embedded", "hub"])["run"].tasks == ["TREC", "MR"]
+    both = run.model_copy(update={"tasks": ["TREC", "STS12"]})
+    assert narrowed({"run": both}, ["STS12"], ["embedded", "hub"])["run"].tasks == ["STS12"]
+
+
+def test_the_command_that_plans_again_has_the_largest_number_of_seeds(tmp_path: Path) -> None:
+    """A system without random numbers has one seed in every plan."""
+    systems = RECIPES["baselines"].systems
+    single = next(name for name, system in systems.items() if len(system.seeds) == 1)
+    names = [f"baselines/{single}", "baselines/simcse"]
+    params = resolve(RECIPES, names, seeds=3)
+    assert {
+        len({run.seed for run in params.runs.values() if run.id == name}) for name in (single, "simcse")
+    } == {
+        1,
+        3,
+    }
+    write_params(params, tmp_path / "params.yaml")
+    assert stale(tmp_path / "params.yaml") is None
+
+
+@pytest.mark.parametrize(
+    ("hours", "slots", "least"), [([1, 2, 3], 2, 3.0), ([3, 3, 3], 2, 4.5), ([], 2, 0.0)]
+)
+def test_jobs_take_the_longest_one_or_the_mean_of_the_slots(
+    hours: list[float], slots: int, least: float
+) -> None:
+    assert estimate.hours_at_once(hours, slots) == least
+
+
+def test_costs_are_added_by_their_kind_and_none_cost_nothing() -> None:
+    assert Cost.total([Cost(1.0, 20.0, 300.0), Cost(4.0, 50.0, 600.0)]) == Cost(5.0, 70.0, 900.0)
+    assert Cost.total([]) == Cost(0.0, 0.0, 0.0)
+
+
+def test_a_later_setting_replaces_an_earlier_one_and_mappings_are_merged_at_every_depth() -> None:
+    first = {"a": {"b": {"c": 1, "d": 2}, "e": [1]}, "f": {"g": 1}}
+    second = {"a": {"b": {"d": 3}, "e": [2, 3]}, "f": 4}
+    assert merge(first, second) == {"a": {"b": {"c": 1, "d": 3}, "e": [2, 3]}, "f": 4}
+    assert merge(second, first) == {"a": {"b": {"c": 1, "d": 2}, "e": [1]}, "f": {"g": 1}}
+    assert first["a"]["b"] == {"c": 1, "d": 2}  # type: ignore[index]
+
+
+def test_forty_characters_of_a_score_are_shown() -> None:
+    entries: list[Any] = [Entry("line 1", None, ("a", "b", "x" * 41))]
+    with pytest.raises(InputError, match=f"line 1: the score is '{'x' * 40}', expected a number"):
+        scored_pairs_of(entries, "file")
