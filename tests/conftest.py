@@ -86,7 +86,7 @@ def few_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def refused(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
     """Runs a command that must be refused, and returns its only line; the exit code must be 2."""
-    monkeypatch.setattr("harness.commands.evaluate.SOON", 60.0)  # no progress on a busy machine
+    monkeypatch.setattr("harness.commands.waiting.FIRST", 60.0)  # no progress on a busy machine
 
     def line_of(*words: str) -> str:
         capsys.readouterr()

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from threading import Event, Thread
 from typing import TYPE_CHECKING
 
 from harness.commands import JSON, POOLING, TEXT, check_encoder_folder, name_list
+from harness.commands.waiting import waiting
 from harness.errors import InputError
 from harness.models.hub import model_folder
 from harness.process import DEVICE, compute_with
@@ -28,8 +25,6 @@ if TYPE_CHECKING:
 TEXT_NOTES = {"senteval": "SentEval's tokenised text", "raw": "raw text, as MTEB has it"}
 BM25 = "bm25"
 """The name that selects BM25 instead of an encoder's folder."""
-SOON, PERIOD = 0.5, 30.0
-"""Seconds before the first line about some work, and between two lines about it."""
 ARGUMENTS = {
     "models": {
         "nargs": "+",
@@ -88,10 +83,11 @@ def evaluated(arguments: argparse.Namespace, folders: dict[str, Path | None]) ->
     """Returns the scores of each model and a note on text and intervals. All models, tasks and data are
     checked before the first text is encoded.
     """
-    from harness.commands.vectors import fetch_data, offline_first
-    from harness.report.formats.evaluations import Evaluation
-    from harness.tasks.own_pairs import own_pairs_task
-    from harness.tasks.registry import tasks_named
+    with waiting("loading libraries"):
+        from harness.commands.vectors import fetch_data, offline_first
+        from harness.report.formats.evaluations import Evaluation
+        from harness.tasks.own_pairs import own_pairs_task
+        from harness.tasks.registry import tasks_named
 
     if all(folder is None for folder in folders.values()):
         return [Evaluation(BM25, bm25_lines(arguments))], TEXT_NOTES[arguments.text]
@@ -99,13 +95,12 @@ def evaluated(arguments: argparse.Namespace, folders: dict[str, Path | None]) ->
     pair_tasks = [own_pairs_task(file) for file in arguments.pairs]
     listed = "sts" if arguments.tasks is None and not pair_tasks else arguments.tasks
     names = None if listed is None else name_list(listed)
-    with offline_first(names or ()), told("reading the data of the tasks"):
+    with offline_first(names or ()), waiting("reading the data of the tasks"):
         tasks = [*([] if names is None else tasks_named(names, text=arguments.text)), *pair_tasks]
         check_names(tasks)
         fetch_data(tasks)
     if len(folders) > 1:
-        with told(f"opening {len(folders)} models"):
-            check_models([folder for folder in folders.values() if folder], arguments)
+        check_models([folder for folder in folders.values() if folder], arguments)
     own = [task.name for task in pair_tasks]
     evaluations = [
         Evaluation(
@@ -138,12 +133,13 @@ def folders_of(models: Sequence[str]) -> dict[str, Path | None]:
 def check_models(folders: Sequence[Path], arguments: argparse.Namespace) -> None:
     """Raises InputError if a folder cannot be opened: with several models the last would be refused only
     after the others were scored."""
-    from harness.models.read import read_encoder
-    from harness.process import quiet
-
-    quiet()
     for folder in folders:
-        read_encoder(folder, pooling=arguments.pooling)
+        with waiting(f"checking {folder}"):
+            from harness.models.read import read_encoder
+            from harness.process import quiet
+
+            quiet()
+            read_encoder(folder, pooling=arguments.pooling)
 
 
 def scores_of(
@@ -157,38 +153,13 @@ def scores_of(
 
     kept: dict[str, np.ndarray] = {}
     options = {name: getattr(arguments, name) for name in ("pooling", "device", "batch_size")}
-    with (
-        told(f"{folder}: encoding the texts of {len(tasks)} tasks"),
-        vectors_of(folder, tasks, **options) as encode,
-    ):
+    with vectors_of(folder, tasks, **options) as encode:
         number = len(with_intervals(tasks)) if arguments.interval else 0
         with progress_bar(number, "tasks") as bar:
             lines = score_lines(
                 tasks, encode, intervals=arguments.interval, kept=kept, ended=lambda task: bar.update()
             )
     return [*lines, *average_lines(lines, kept, {**SUITES, "pairs": own})]
-
-
-@contextmanager
-def told(work: str) -> Iterator[None]:
-    """Prints the work of the block on standard error if it takes longer than SOON and, unless that is a
-    terminal, where bars are drawn, every PERIOD seconds with the time it took so far."""
-    begun, over = time.monotonic(), Event()
-
-    def tell() -> None:
-        if over.wait(SOON):
-            return
-        print(f"sentbench: {work}", file=sys.stderr, flush=True)
-        while not sys.stderr.isatty() and not over.wait(PERIOD):
-            print(f"sentbench: {work}: {time.monotonic() - begun:.0f} s", file=sys.stderr, flush=True)
-
-    thread = Thread(target=tell, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
 
 
 def note_of(tasks: Sequence[Task], arguments: argparse.Namespace) -> str:
