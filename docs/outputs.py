@@ -35,7 +35,7 @@ class Example(NamedTuple):
         return ""
 
 
-PROGRESS = re.compile(r"sentbench: .*\b(?:opening|reading|encoding) ")
+PROGRESS = re.compile(r"sentbench: .*\b(?:opening|reading|encoding|loading|checking) ")
 """A line on standard error that a command prints while it works."""
 
 

@@ -83,10 +83,11 @@ def evaluated(arguments: argparse.Namespace, folders: dict[str, Path | None]) ->
     """Returns the scores of each model and a note on text and intervals. All models, tasks and data are
     checked before the first text is encoded.
     """
-    from harness.commands.vectors import fetch_data, offline_first
-    from harness.report.formats.evaluations import Evaluation
-    from harness.tasks.own_pairs import own_pairs_task
-    from harness.tasks.registry import tasks_named
+    with waiting("loading libraries"):
+        from harness.commands.vectors import fetch_data, offline_first
+        from harness.report.formats.evaluations import Evaluation
+        from harness.tasks.own_pairs import own_pairs_task
+        from harness.tasks.registry import tasks_named
 
     if all(folder is None for folder in folders.values()):
         return [Evaluation(BM25, bm25_lines(arguments))], TEXT_NOTES[arguments.text]
@@ -94,13 +95,12 @@ def evaluated(arguments: argparse.Namespace, folders: dict[str, Path | None]) ->
     pair_tasks = [own_pairs_task(file) for file in arguments.pairs]
     listed = "sts" if arguments.tasks is None and not pair_tasks else arguments.tasks
     names = None if listed is None else name_list(listed)
-    with offline_first(names or ()), waiting("reading the data of the tasks", again=False):
+    with offline_first(names or ()), waiting("reading the data of the tasks"):
         tasks = [*([] if names is None else tasks_named(names, text=arguments.text)), *pair_tasks]
         check_names(tasks)
         fetch_data(tasks)
     if len(folders) > 1:
-        with waiting(f"opening {len(folders)} models"):
-            check_models([folder for folder in folders.values() if folder], arguments)
+        check_models([folder for folder in folders.values() if folder], arguments)
     own = [task.name for task in pair_tasks]
     evaluations = [
         Evaluation(
@@ -133,12 +133,13 @@ def folders_of(models: Sequence[str]) -> dict[str, Path | None]:
 def check_models(folders: Sequence[Path], arguments: argparse.Namespace) -> None:
     """Raises InputError if a folder cannot be opened: with several models the last would be refused only
     after the others were scored."""
-    from harness.models.read import read_encoder
-    from harness.process import quiet
-
-    quiet()
     for folder in folders:
-        read_encoder(folder, pooling=arguments.pooling)
+        with waiting(f"checking {folder}"):
+            from harness.models.read import read_encoder
+            from harness.process import quiet
+
+            quiet()
+            read_encoder(folder, pooling=arguments.pooling)
 
 
 def scores_of(
@@ -152,10 +153,7 @@ def scores_of(
 
     kept: dict[str, np.ndarray] = {}
     options = {name: getattr(arguments, name) for name in ("pooling", "device", "batch_size")}
-    with (
-        waiting(f"{folder}: encoding the texts of {len(tasks)} tasks", again=False),
-        vectors_of(folder, tasks, **options) as encode,
-    ):
+    with vectors_of(folder, tasks, **options) as encode:
         number = len(with_intervals(tasks)) if arguments.interval else 0
         with progress_bar(number, "tasks") as bar:
             lines = score_lines(

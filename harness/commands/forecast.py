@@ -1,6 +1,7 @@
 """What a launch would train: the hours of each system, and the results that need no training."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Protocol
 
 from harness.plan.entries import Params, Run
@@ -15,14 +16,17 @@ ECOSYSTEM = "docs/ecosystem.md"
 
 
 class Stored(Protocol):
-    """What is asked of a pipeline: whether DVC's cache has a stage's recorded outputs, and its remotes."""
+    """What is asked of a pipeline: whether a stage's outputs are recorded and cached, and its remotes."""
 
     @property
     def remotes(self) -> Sequence[str]:
         """The names of the declared remotes."""
 
+    def is_recorded(self, name: str, known: Mapping[Path, str]) -> bool:
+        """As of `harness.launch.pipeline.Pipeline`."""
+
     def is_cached(self, name: str) -> bool:
-        """Returns whether DVC's cache has the recorded outputs of a stage."""
+        """As of `harness.launch.pipeline.Pipeline`."""
 
 
 def hours_of(estimate: Estimate, keys: Sequence[str], jobs: int | None) -> list[str]:
@@ -60,19 +64,22 @@ def _by_system(params: Params, costs: Mapping[str, Cost]) -> Iterator[str]:
         yield f"  {system}: {len(hours)} x {duration(3600 * hours[0])} on a GPU"
 
 
-def without_training(pipeline: Stored, runs: Mapping[str, Run], recorded: Collection[str]) -> list[str]:
+def without_training(
+    pipeline: Stored, runs: Mapping[str, Run], recorded: Collection[str], known: Mapping[Path, str]
+) -> list[str]:
     """Returns lines on the runs to train whose results exist: in DVC's cache, or committed.
 
-    recorded: the runs with a committed result.
+    recorded: the runs with a committed result. known: texts of the entries and of the code's hashes.
     """
     keys = [*runs]
-    cached = [key for key in keys if pipeline.is_cached(f"train@{key}")]
-    elsewhere = [key for key in keys if key in recorded and key not in cached]
+    same = [key for key in keys if pipeline.is_recorded(f"train@{key}", known)]
+    cached = [key for key in same if pipeline.is_cached(f"train@{key}")]
+    elsewhere = [key for key in same if key in recorded and key not in cached]
     lines = []
     if cached:
         lines.append(
-            f"{len(cached)} of {len(keys)} trainings have outputs in .dvc/cache: they are restored if their "
-            "inputs turn out unchanged"
+            f"{len(cached)} of {len(keys)} trainings have their outputs in .dvc/cache: they are restored "
+            "unless their data changed"
         )
     if elsewhere:
         remotes = f"`dvc pull` gets them from {', '.join(pipeline.remotes)}"

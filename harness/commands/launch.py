@@ -134,7 +134,8 @@ def executor_of(arguments: argparse.Namespace, pipeline: Pipeline) -> Executor:
 
 def forecast(pipeline: Pipeline, jobs: int | None) -> str:
     """Returns the stages that would run and, by executor, the time of the plan's runs among them."""
-    names = stages_to_run(pipeline, foreseen(pipeline))
+    known = foreseen(pipeline)
+    names = stages_to_run(pipeline, known)
     kinds = Counter(name.partition("@")[0] for name in names)
     counts = ", ".join(f"{number} {kind}" for kind, number in kinds.items()) or "none"
     lines = [f"{len(names)} of {len(pipeline.order)} stages would run: {counts}"]
@@ -143,7 +144,8 @@ def forecast(pipeline: Pipeline, jobs: int | None) -> str:
     params = read_params()
     trained = {key: run for key, run in params.runs.items() if f"train@{key}" in names}
     lines += hours_of(Estimate(params, read_hours()), [*trained], jobs)
-    return "\n".join([*lines, *without_training(pipeline, trained, recorded_recipes(params))])
+    texts = {path: text for files in known.values() for path, text in files.items()}
+    return "\n".join([*lines, *without_training(pipeline, trained, recorded_recipes(params), texts)])
 
 
 def foreseen(pipeline: Pipeline) -> dict[str, dict[Path, str]]:

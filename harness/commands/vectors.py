@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from harness.commands.waiting import waiting
 from harness.data.download import NotFetched, folder_of
 from harness.process import quiet, resolve_device
 from harness.tasks.interface import Encode, Task
@@ -25,14 +26,14 @@ def vectors_of(
     """Yields a function from texts to vectors of an encoder folder, with each text encoded once. Errors:
     InputError if the folder has no encoder.
     """
-    from harness.models.read import read_encoder
-    from harness.stages.vectors import embedded
+    with waiting(f"opening {folder}"):
+        from harness.models.read import read_encoder
+        from harness.stages.vectors import embedded
 
-    quiet()
-    device_used = resolve_device(device)
-    with embedded(
-        lambda: read_encoder(folder, pooling=pooling).to(device_used), tasks, batch_size=batch_size
-    ) as store:
+        quiet()
+        opened = [read_encoder(folder, pooling=pooling).to(resolve_device(device))]
+    work = f"{folder}: encoding the texts of {len(tasks)} task{'s' if len(tasks) > 1 else ''}"
+    with waiting(work, bar=True), embedded(opened.pop, tasks, batch_size=batch_size) as store:
         yield store.encode
 
 

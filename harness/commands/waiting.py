@@ -6,22 +6,25 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-FIRST, LATER = 1.0, 4.0
+FIRST, AGAIN = 0.8, 4.0
 """Seconds until the first line, and between two lines."""
 
 
 @contextmanager
-def waiting(what: str, *, again: bool = True) -> Iterator[None]:
-    """Says what the block does, if it takes longer than FIRST seconds. again: whether it says every LATER
-    seconds how long; not for a block that draws a bar."""
+def waiting(what: str, *, bar: bool = False) -> Iterator[None]:
+    """Says what the block does, if it takes longer than FIRST seconds, then every AGAIN seconds how long.
+    bar: the block draws a bar on a terminal, where only the first line is said.
+    """
     ended, started = threading.Event(), time.monotonic()
 
     def say() -> None:
-        if ended.wait(FIRST):
-            return
-        print(f"sentbench: {what}", file=sys.stderr, flush=True)
-        while again and not ended.wait(LATER):
-            print(f"sentbench: {what}, {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
+        pause = FIRST
+        while not ended.wait(pause):
+            passed = f", {time.monotonic() - started:.0f} s" if pause == AGAIN else ""
+            print(f"sentbench: {what}{passed}", file=sys.stderr, flush=True)
+            if bar and sys.stderr.isatty():
+                return
+            pause = AGAIN
 
     thread = threading.Thread(target=say, daemon=True)
     thread.start()

@@ -11,7 +11,7 @@ import logging
 import os
 import time
 from collections import OrderedDict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -75,8 +75,16 @@ class Pipeline:
             read = [] if stage.frozen else stage.deps
             return always or stage.changed_stage() or any(item.status() for item in [*read, *stage.outs])
 
+    def is_recorded(self, name: str, known: Mapping[Path, str]) -> bool:
+        """Returns whether dvc.lock has the outputs of a stage for these texts of files that it reads."""
+        stage = self._stages[name]
+        news = {path: hashlib.md5(text.encode()).hexdigest() for path, text in known.items()}
+        read = {Path(os.path.relpath(dep.fs_path)): dep.hash_info.value for dep in stage.deps}
+        is_same = not any(news.get(path, md5) != md5 for path, md5 in read.items())
+        return is_same and all(out.hash_info for out in stage.outs)
+
     def is_cached(self, name: str) -> bool:
-        """Returns whether DVC's cache has the outputs that dvc.lock records of a stage."""
+        """Returns whether DVC's cache has the outputs that dvc.lock has of a stage."""
         return bool(self._stages[name].outs_cached())
 
     @property

@@ -1,5 +1,6 @@
 """What `launch --dry-run` says about trainings: hours of each system, and results that need none."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,6 +22,9 @@ class Cache(NamedTuple):
 
     stages: frozenset[str] = frozenset()
     remotes: tuple[str, ...] = ()
+
+    def is_recorded(self, name: str, known: Mapping[Path, str]) -> bool:
+        return not known
 
     def is_cached(self, name: str) -> bool:
         return name in self.stages
@@ -49,14 +53,16 @@ def test_results_in_the_cache_are_restored_and_committed_ones_can_be_pulled() ->
     keys = [f"simcse-small__words-50d__s{seed}" for seed in range(4)]
     runs = {key: SMALL.runs[key] for key in keys}
     cached = Cache(frozenset({f"train@{keys[0]}"}), ("lab",))
-    restored, pulled, first = without_training(cached, runs, keys[:3])
-    assert restored.startswith("1 of 4 trainings have outputs in .dvc/cache: they are restored if")
+    restored, pulled, first = without_training(cached, runs, keys[:3], {})
+    assert restored.startswith("1 of 4 trainings have their outputs in .dvc/cache: they are restored")
     assert pulled.startswith("2 of 4 trainings have committed results, but .dvc/cache lacks their encoders: ")
     assert "`dvc pull` gets them from lab" in pulled
     assert first == "--first-seeds trains 3 of them and leaves the other results as committed"
-    (pulled,) = without_training(Cache(), {keys[0]: runs[keys[0]]}, keys)
+    (pulled,) = without_training(Cache(), {keys[0]: runs[keys[0]]}, keys, {})
     assert "gets them if you declare a remote that has them (docs/ecosystem.md, " in pulled
-    assert not without_training(Cache(), runs, [])
+    assert not without_training(Cache(), runs, [], {})
+    changed = {Path(".fingerprints/train/simcse.txt"): "other code"}
+    assert not without_training(cached, runs, keys, changed)
 
 
 def test_the_named_section_exists() -> None:

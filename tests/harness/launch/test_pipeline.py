@@ -68,13 +68,16 @@ def test_a_pipeline_tells_which_outputs_its_cache_has_and_its_remotes(
     with (folder / ".dvc/config").open("a") as config:
         config.write("['remote \"lab\"']\n    url = /nowhere\n")
     with open_pipeline() as before:
-        assert (before.is_cached("a"), before.remotes) == (False, ["lab"])
+        assert (before.is_recorded("a", {}), before.is_cached("a"), before.remotes) == (False, False, ["lab"])
     assert main(["launch"]) == 0
     with open_pipeline() as after:
         assert after.is_cached("a")
-        assert after.is_cached("b")
+        assert after.is_recorded("a", {Path("source.txt"): "words\n"})
+        assert not after.is_recorded("a", {Path("source.txt"): "other words\n"})
+        assert after.is_recorded("b", {Path("source.txt"): "other words\n"})  # not read by b
     shutil.rmtree(folder / ".dvc/cache")
     with open_pipeline() as removed:
+        assert removed.is_recorded("a", {})
         assert not removed.is_cached("a")
 
 
