@@ -3,6 +3,7 @@
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from harness.evidence.settling import counted
 from harness.report.chart import Chart, Row, draw
 from harness.report.formats.number import Format
 from harness.report.runs import RunDetail, slug
@@ -129,11 +130,9 @@ def compared(rows: list[Row]) -> str:
             means[row["kind"]][tuple(row.get(field) for field in fields)] = value
     both = [abs(means["ours"][at] - value) for at, value in means["reported"].items() if at in means["ours"]]
     if not both:
-        return f"{len(means['reported'])} reported values; none of them has been run yet."
-    return (
-        f"Ours exist for {len(both)} of {len(means['reported'])} reported values; the largest difference is "
-        f"{max(both):.2f}."
-    )
+        return f"{counted(len(means['reported']), 'reported value')}, not run yet."
+    reported = counted(len(means["reported"]), "reported value")
+    return f"Ours exist for {len(both)} of {reported}; the largest difference is {max(both):.2f}."
 
 
 def cell_rows(name: str, cell: Cell, form: Format) -> Iterator[Row]:

@@ -1,9 +1,10 @@
 """Details of a run besides its scores: its record and its training curve."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from harness.evidence.curves import DevEvaluation, read_curve
 from harness.evidence.schema import ResultFile, RunRecord, ScoreRecord
@@ -48,6 +49,39 @@ class RunDetail:
     def anchor(self) -> str:
         """The id of its system's section on a page."""
         return f"system-{slug(self.system)}"
+
+
+class RunRecords(NamedTuple):
+    """The records of the runs of a system. same: what is equal in all of them, by its heading; heads: the
+    other headings; rows: a run's values under them.
+    """
+
+    same: Mapping[str, str]
+    heads: Sequence[str]
+    rows: Sequence[tuple[RunDetail, Sequence[str]]]
+
+
+def records_of(runs: Sequence[RunDetail]) -> RunRecords:
+    """Returns the records of the runs of a system, with each equal value of several runs once."""
+    values: dict[str, list[str]] = {
+        "Untrained": [f"{100 * run.result.selection.initial_dev:.2f}" for run in runs],
+        "Device": [run.result.provenance.device for run in runs],
+        "Precision": [run.result.provenance.precision for run in runs],
+        "Code": [run.made_from for run in runs],
+        "Encoder": [run.result.provenance.encoder_sha256[:16] for run in runs],
+    }
+    same = {head: texts[0] for head, texts in values.items() if len(runs) > 1 and len(set(texts)) == 1}
+    heads = [head for head in values if head not in same]
+    rows = [(run, [values[head][place] for head in heads]) for place, run in enumerate(runs)]
+    return RunRecords(same, heads, rows)
+
+
+def run_list(keys: Sequence[str]) -> str:
+    """Returns keys of runs as one short text for the pages' script: their common start, then their ends,
+    which are their seeds unless they differ before."""
+    start = keys[0].rstrip("0123456789")
+    start = start if all(key.startswith(start) for key in keys) else ""
+    return f"{start}|{' '.join(key.removeprefix(start) for key in keys)}"
 
 
 def run_details(results: Iterable[ResultFile], *, curves: Path) -> dict[str, RunDetail]:

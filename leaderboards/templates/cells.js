@@ -56,7 +56,8 @@
   };
   const runsOf = (cell) => {
     if (!(cell instanceof HTMLAnchorElement)) return [];
-    return (cell.dataset.runs || cell.closest("tr").dataset.runs || "").split(" ").filter(Boolean);
+    const [start, ends] = (cell.dataset.runs || cell.closest("tr").dataset.runs || "").split("|");
+    return ends === undefined ? [] : ends.split(" ").map((end) => start + end); /* the start is common to all */
   };
   const cellOf = (target) => (target instanceof Element ? target.closest(".cell") : null);
   document.addEventListener("mouseover", (event) => {
@@ -136,17 +137,18 @@
   const dialog = byId("cell-dialog");
   const lent = [];
   let openCell = null;
+  const runRows = (section) => [...section.querySelectorAll(".runs tbody tr")];
   const lend = (section, wanted) => {
     const place = document.createComment("lent to the dialog");
     section.before(place);
     lent.push({ section, place, open: section.open });
     section.open = true;
-    for (const part of section.querySelectorAll("[data-run]")) part.hidden = !wanted.has(part.dataset.run);
+    for (const row of runRows(section)) row.hidden = !wanted.has(row.cells[0].textContent);
     byId("cell-dialog-runs").append(section);
   };
   dialog.addEventListener("close", () => {
     for (const { section, place, open } of lent.splice(0)) {
-      for (const part of section.querySelectorAll("[data-run]")) part.hidden = false;
+      for (const row of runRows(section)) row.hidden = false;
       section.open = open;
       place.replaceWith(section);
     }
@@ -170,7 +172,7 @@
     byId("cell-dialog-evidence").href = `${byId("cell-dialog-evidence").dataset.page}#${cell.dataset.evidence}`;
     fillFacts(byId("cell-dialog-facts"), cell);
     for (const section of document.querySelectorAll("details.system")) {
-      if ([...section.querySelectorAll("tr[data-run]")].some((row) => wanted.has(row.dataset.run))) {
+      if (runRows(section).some((row) => wanted.has(row.cells[0].textContent))) {
         lend(section, wanted);
       }
     }

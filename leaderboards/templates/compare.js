@@ -3,7 +3,7 @@
 (() => {
   const source = document.getElementById("compare-data");
   if (!source) return;
-  const { outcomes, tasks, labels, keys, comparisons } = JSON.parse(source.textContent);
+  const { outcomes, tasks, labels, keys, comparisons, best, jointly } = JSON.parse(source.textContent);
   const form = document.getElementById("pick-form");
   const [WON, LOST] = ["won", "lost"].map((word) => outcomes.indexOf(word));
   /* the other way round: sides change places, signs and ends are reversed */
@@ -16,6 +16,8 @@
     const way = first < second ? (row) => row : turned;
     return [Object.entries(rows).map(([task, row]) => [tasks[task], way(row)]), way(mean), power];
   };
+  /* the mean of a pair with the best system, as it holds among all systems */
+  const among = (first, second) => (first === best ? jointly[second] : second === best ? turned(jointly[first]) : null);
   const points = (value) => (value / 100).toFixed(2);
   const signed = (value) => `${value < 0 ? "−" : "+"}${points(Math.abs(value))}`;
   const rowOf = (name, [one, two, middle, low, high, seeds, others, outcome]) => {
@@ -39,9 +41,19 @@
     document.querySelector("#pick-table tbody").replaceChildren(
       ...rows.map((row) => rowOf(...row)), ...(mean ? [rowOf("Mean", mean)] : []));
     const counts = outcomes.map((word, place) => `${rows.filter(([, row]) => row.at(-1) === place).length} ${word}`);
+    showJointly(first, second);
     const none = first === second ? "Pick two different systems." : "The two were scored on no test set in common.";
     document.getElementById("pick-words").textContent = rows.length
       ? `${labels[first]}: ${counts.join(", ")} of ${rows.length} test sets${power && `; ${power}`}` : none;
+  };
+  const showJointly = (first, second) => {
+    const line = document.getElementById("pick-jointly");
+    const joint = first === second ? null : among(first, second);
+    line.hidden = !joint;
+    if (!joint) return;
+    const [, , middle, low, high, , , outcome] = joint;
+    const interval = low === null ? "no interval" : `${signed(low)} to ${signed(high)}`;
+    line.textContent = `Tested jointly with all ${labels.length} systems, as in the table below, the mean is ${signed(middle)} (${interval}): ${outcomes[outcome]}.`;
   };
   const address = () => `#${new URLSearchParams({ first: form.elements.first.value, second: form.elements.second.value })}`;
   const asked = new URLSearchParams(location.hash.slice(1));

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from harness.evidence.cite import citation_of
 from harness.evidence.judged import Judged
@@ -37,16 +38,17 @@ SCORES = ("spearman", "pearson", "accuracy", "map", "mrr")
 
 class FactBook:
     """The facts of all cells of a page, each once; cells refer to them by position. Texts that several
-    tables of a page have are also stated once.
+    parts of a page have are also stated once.
     """
 
     def __init__(self) -> None:
         self.entries: dict[tuple[str, str], int] = {}
-        self._stated: dict[str, Table] = {}
+        self._stated: dict[str, Any] = {}
 
-    def stated_by(self, text: str, table: Table) -> Table:
-        """Returns the table of the page that states a text: this one, unless an earlier one has done so."""
-        return self._stated.setdefault(text, table)
+    def stated_by(self, text: str, part: Any) -> Any:
+        """Returns the part of the page, such as a table, that states a text: this one, unless an earlier one
+        has done so."""
+        return self._stated.setdefault(text, part)
 
     def places(self, facts: Facts) -> str:
         """Returns the positions of a cell's facts among the entries, as `0 4 2`."""

@@ -19,7 +19,8 @@ from harness.evidence.number_tests import next_look
 from harness.evidence.statistics import WelchComparison
 from harness.io.declarations import DeclaredModel, list_declarations, read_declaration
 from harness.report.chart import Chart, Row, draw
-from harness.report.pages.cells import cell_anchor
+from harness.report.formats.number import Format
+from harness.report.pages.cells import cell_anchor, in_points
 from harness.report.pages.content import Paper, Report
 from harness.report.runs import slug
 from harness.report.tables.model import Table, TableRow
@@ -122,6 +123,12 @@ class JudgedClaim:
         outcomes = {pair.outcome for pair in self.pairs}
         order: tuple[Outcome, ...] = ("contradicted", "no verdict", "untested", "inconclusive")
         return next((outcome for outcome in order if outcome in outcomes), "supported")
+
+    @property
+    def form(self) -> Format:
+        """The format of its differences: points for scores, as in the picture, otherwise as of its table."""
+        column = next(column for column in self.table.columns if column.key == self.claim.columns[0])
+        return in_points(self.table, column)
 
     @property
     def reported(self) -> tuple[float, float] | None:

@@ -49,7 +49,7 @@ def compare_values(report: Report) -> dict[str, Any] | None:
         "rows": rows,
         "systems": systems,
         "outcomes": OUTCOMES,
-        "comparisons": comparisons_of(systems, titles),
+        "comparisons": comparisons_of(systems, titles) | jointly_of(best, rows, list(systems)),
     }
 
 
@@ -102,6 +102,18 @@ def comparisons_of(systems: Mapping[str, SystemScores], titles: Mapping[TaskName
         "labels": [system.label for system in systems.values()],
         "keys": list(systems),
         "comparisons": comparisons,
+    }
+
+
+def jointly_of(
+    best: SystemScores, rows: Sequence[tuple[SystemScores, SystemComparison]], keys: Sequence[str]
+) -> dict[str, Any]:
+    """Returns the position of the best system, and by the position of each other one the difference of their
+    means that holds among all systems, as a row of a comparison."""
+    means = {compared.second: compared.mean for _, compared in rows if compared.mean is not None}
+    return {
+        "best": keys.index(best.key),
+        "jointly": {keys.index(key): written(mean) for key, mean in means.items()},
     }
 
 

@@ -51,7 +51,7 @@ from harness.report.pages.paper import plan_command
 from harness.report.pages.search import SEARCH, search_file
 from harness.report.pages.sources import EVIDENCE, EVIDENCE_KINDS, anchor_of, score_words
 from harness.report.pages.strips import REACH, Strip, averages_first, bare_rows, is_bare, row_notes, strip_of
-from harness.report.runs import slug
+from harness.report.runs import records_of, run_list, slug
 from harness.report.sentences import ASSUMED, ASSUMED_ONE, ASSUMED_OTHERS
 from harness.report.tables.leaderboard import has_values
 from harness.report.tables.model import Table, TableRow, row_label
@@ -169,6 +169,8 @@ def _environment(templates: Path) -> Environment:
             "path_of": path_of,
             "report_entry": report_entry,
             "row_label": row_label,
+            "records_of": records_of,
+            "run_list": run_list,
             "runs_of_row": runs_of_row,
             "score_words": score_words,
             "search_at": SEARCH,

@@ -16,7 +16,7 @@ from harness.evidence.system_pairs import (
     compare_systems,
     system_scores,
 )
-from harness.report.pages.compare import compare_values
+from harness.report.pages.compare import compare_values, written
 from harness.report.pages.content import Report
 from tests.harness.report.made_results import result
 
@@ -160,6 +160,9 @@ def test_the_page_compares_the_best_trained_system_with_every_one_that_it_shares
     assert [system.key for system, _ in values["rows"]] == ["b@b", "c@b"]
     mean = values["rows"][0][1].mean
     assert (mean.difference, mean.seeds) == (pytest.approx(0.25), (2, 2))
+    chosen = values["comparisons"]
+    assert [chosen["keys"][place] for place in (chosen["best"], *chosen["jointly"])] == ["a@b", "b@b", "c@b"]
+    assert chosen["jointly"][chosen["keys"].index("b@b")] == written(mean)
     assert compare_values(replace(report, results=results[:2])) is None
 
 

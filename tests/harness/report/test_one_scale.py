@@ -6,10 +6,11 @@ from dataclasses import replace
 from harness.evidence.others import Others, nothing_known
 from harness.evidence.studies import Study
 from harness.report.pages.cells import cell_facts
-from harness.report.pages.content import Report
+from harness.report.pages.claims import Claim, ClaimedRows, claims_of, judge_claims
+from harness.report.pages.content import Paper, Report
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from tests.harness.report.made_judged import judged, measured, printed
-from tests.harness.report.shown import facts_of, show_small
+from tests.harness.report.shown import facts_of, show_paper, show_small
 
 COLUMN = Column("Avg", "Avg", average=True)
 SEEDS = [76.0, 77.0]
@@ -81,3 +82,37 @@ def test_a_page_has_the_points_of_each_number_on_another_scale_for_a_search() ->
     assert ["Published", "77.67, printed 0.7767"] in facts_of(actual, places[1])
     assert "77.50</span>" in page(table_of(scale=100.0))
     assert 'class="unseen" aria-hidden="true"> 77' not in page(table_of(scale=100.0))
+
+
+def test_the_claims_of_a_paper_are_in_points_as_in_their_picture() -> None:
+    """The table prints 0.7767 and 0.7500: the difference is 2.67."""
+    table = table_of()
+    low = printed(75.0, metric="spearman", table="dclr-table1", row="c@d")
+    other = TableRow("c@d", "C", (Cell(number=low, judged=judged(low, nothing_known())),))
+    table = replace(table, rows=(*table.rows, other))
+    rows = [ClaimedRows(better="a@b", worse=["c@d"])]
+    claim = Claim(says="A is above C", source="section 1", table="t", columns=["Avg"], rows=rows)
+    (actual,) = judge_claims([claim], {"t": table})
+    assert actual.reported is not None
+    assert actual.form.signed(actual.reported[0]) == "+2.67"
+    picture = claims_of("t", [actual])
+    assert picture is not None
+    assert picture.rows[0]["value"] == 2.67
+
+
+def test_rows_that_no_run_fills_are_not_called_without_evidence() -> None:
+    run = TableRow("a@b", "A", (Cell(77.5, 0.31, 2, values=(77.2, 77.8), runs=("a", "b")),))
+    table = Table("small", "Small", (COLUMN,), (run, TableRow("c@d", "C", (Cell(),))))
+    text = show_small(Report("T", "abc", tables=(table,)))
+    assert "Show 1 row of Small without a run" in text
+    assert 'class="table-block all-bare"' not in text
+
+
+def test_a_table_that_is_folded_as_a_whole_is_marked_to_hide_its_head() -> None:
+    rows = tuple(
+        TableRow(name, name, (Cell(number=number, judged=judged(number, nothing_known()), wanted=False),))
+        for name, number in ((name, printed(75.0, row=f"{name}@b")) for name in "abcd")
+    )
+    table = Table("t", "T", (COLUMN,), rows)
+    page = show_paper(Report("T", "abc"), Paper("none", "Toy", "ACL", (table,)))
+    assert 'class="table-block all-bare" id="table-t"' in page

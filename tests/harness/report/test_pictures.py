@@ -198,7 +198,7 @@ def test_a_figure_tells_both_values_and_leaves_plain_columns_out() -> None:
     assert tips == ["Avg, K = 1, reported: 72.00", "Avg, K = 1, ours: 71.00", "Avg, K = 100, reported: 80.00"]
     assert chart.says == "Ours exist for 1 of 2 reported values; the largest difference is 1.00."
     unrun = replace(FIGURE, rows=FIGURE.rows[1:])
-    assert (chart_of(unrun, {}) or chart).says == "1 reported values; none of them has been run yet."
+    assert (chart_of(unrun, {}) or chart).says == "1 reported value, not run yet."
     logs = replace(FIGURE, logs=("uniformity",))
     curves = drawn(
         chart_of(logs, {"a-s0": trained("a", (10, 0.6, -2.0)), "z": trained("a", (10, 0.6, -3.0))})

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from harness.evidence.differences import Difference
-from harness.evidence.system_pairs import compare_systems, system_scores, tally_in_words
+from harness.evidence.system_pairs import against_all, compare_systems, system_scores, tally_in_words
 from tests.harness.report.browser.conftest import Open, make_rivals, wait_until
+from tests.harness.report.made_results import result
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -125,6 +126,28 @@ def test_two_systems_compare_on_the_page_as_they_do_in_python(open_page: Open) -
     assert page.url.endswith("#first=same%40b&second=fixed%40b")
     page.reload()
     assert page.locator("[name=second]").input_value() == "fixed@b"
+
+
+def test_a_pair_with_the_best_system_also_tells_what_holds_among_all(open_page: Open) -> None:
+    systems = system_scores(make_rivals())
+    everyone = {
+        **systems,
+        **system_scores([result("a", seed, {("STS12", "all"): 0.5 + seed / 100}) for seed in (0, 1)]),
+    }
+    page = open_page("compare.html").page
+    best = page.locator("[name=first]").input_value()
+    joint = {compared.second: compared.mean for compared in against_all(everyone[best], [*everyone.values()])}
+    line = page.locator("#pick-jointly")
+    for first, second, sign in ((best, "two@b", 1), ("two@b", best, -1)):
+        page.locator("[name=first]").select_option(first)
+        page.locator("[name=second]").select_option(second)
+        mean = joint["two@b"]
+        assert mean is not None
+        assert f"the mean is {100 * sign * mean.difference:+.2f} (" in line.inner_text().replace("−", "-")
+        assert f"Tested jointly with all {len(everyone)} systems" in line.inner_text()
+    for name, key in (("first", "fixed@b"), ("second", "same@b")):
+        page.locator(f"[name={name}]").select_option(key)
+    assert line.is_hidden()
 
 
 def row_of(difference: Difference) -> list[str]:
