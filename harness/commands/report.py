@@ -5,6 +5,7 @@ import argparse
 from harness.errors import InputError
 from harness.io.locks import alone
 from harness.plan.params_file import read_plan
+from harness.plan.recipes import load_recipes
 from harness.plan.stale import warn_if_stale
 from harness.report.assembly.tables import build_one_table
 from harness.report.formats.text import to_terminal
@@ -28,6 +29,7 @@ def execute(arguments: argparse.Namespace) -> int:
         warn_if_stale()
         return 0
     with alone("the report"):
-        code = report(read_plan(), strict=arguments.strict)
-    warn_if_stale()
+        params, recipes = read_plan(), load_recipes()
+        code = report(params, recipes, strict=arguments.strict)
+    warn_if_stale(recipes)
     return code

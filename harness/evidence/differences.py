@@ -12,6 +12,7 @@ LEVEL. So a wrong line is read in at most LEVEL of the comparisons of equal syst
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal, TypeVar, get_args
 
 from scipy import special
@@ -84,7 +85,7 @@ class Difference:
         )
         return over_seeds, over_pairs, jointly
 
-    @property
+    @cached_property
     def interval(self) -> Interval | None:
         """The widest interval of the deciding errors, None if one is not known or it is not tested."""
         known = [bounds for bounds in map(self._interval, self.deciding) if bounds is not None]

@@ -84,7 +84,6 @@ class StandardError(NamedTuple):
         """Returns the true difference that a two-sided t test at `level` finds with probability `chance`, if
         the standard error is as measured."""
         from scipy.optimize import brentq
-        from scipy.stats import nct, norm  # takes a second to import
 
         if not self.size:
             return 0.0
@@ -92,8 +91,8 @@ class StandardError(NamedTuple):
 
         def missing(distance: float) -> float:
             if math.isinf(self.freedom):
-                return float(norm.sf(bound - distance)) - chance
-            return float(nct.sf(bound, self.freedom, distance)) - chance
+                return float(special.ndtr(distance - bound)) - chance
+            return float(1 - special.nctdtr(self.freedom, distance, bound)) - chance
 
         return self.size * float(brentq(missing, 0, 4 * bound + 10))
 

@@ -82,9 +82,10 @@ class SystemComparison:
     @property
     def power_in_words(self) -> str:
         """The difference of the mean that these runs would have shown, empty without an interval."""
-        if self.mean is None or self.mean.detectable is None:
+        detectable = None if self.mean is None else self.mean.detectable
+        if detectable is None:
             return ""
-        least = f"{100 * self.mean.detectable:.1f}"
+        least = f"{100 * detectable:.1f}"
         return f"a true difference of {least} points of the mean is found in {10 * CHANCE:g} of 10 cases"
 
 

@@ -107,10 +107,11 @@ def _reads_of(runs: Iterable[Run], providers: Sequence[str]) -> dict[str, list[s
     from harness.tasks.registry import SELECTION, sources_of
 
     reads: dict[str, set[str]] = {}
-    for run in runs:
-        for reader, tasks in (("selection", SELECTION), ("evaluation", run.tasks)):
-            names = sources_of(tasks, text=run.text, providers=providers)
-            reads.setdefault(f"{reader}-{run.text}", set()).update(names)
+    evaluated = {(run.text, tuple(run.tasks)) for run in runs}
+    for text, tasks in evaluated:
+        for reader, read in (("selection", SELECTION), ("evaluation", tasks)):
+            names = sources_of(read, text=text, providers=providers)
+            reads.setdefault(f"{reader}-{text}", set()).update(names)
     return {reader: sorted(names) for reader, names in sorted(reads.items())}
 
 

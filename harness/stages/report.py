@@ -10,7 +10,7 @@ from harness.io.outputs import check_folder, new_outputs
 from harness.io.records import check_plain, read_object
 from harness.paths import ARTEFACTS, FILE_RECORD, REPORTS, RUN_RECORD, SCORES
 from harness.plan.entries import Params
-from harness.plan.recipes import load_recipes
+from harness.plan.recipes import Recipe
 from harness.report.assembly.content import report_content
 from harness.report.assembly.tables import build_tables, evidence_of
 from harness.report.formats.summary import metrics_files, text_files
@@ -28,7 +28,7 @@ OUTPUTS = {
 """Parts of a report, each with its record; None for a file."""
 
 
-def report(params: Params, *, strict: bool) -> int:
+def report(params: Params, recipes: Mapping[str, Recipe], *, strict: bool) -> int:
     """Writes tables and pages below reports/, atomically.
 
     Returns 1 if `strict` and a cell of the plan's tables is missing or a score is missing, stale or not
@@ -47,7 +47,6 @@ def report(params: Params, *, strict: bool) -> int:
             check_folder(path, record)
     problems = score_problems(results, params, present_identities(params))
     problems += further_problems(params, {result.run.key for result in results}, recorded.left_out)
-    recipes = load_recipes()
     evidence = evidence_of(planned, params, recipes=recipes)
     tables = build_tables(evidence, recipes)
     content = report_content(params, recipes, evidence, tables, problems)
