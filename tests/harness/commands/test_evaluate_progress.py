@@ -2,6 +2,7 @@
 
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,20 +17,23 @@ from tests.support import tiny
 def test_opening_a_model_and_encoding_are_said_while_they_take_long(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Reading the folder takes 0.2 s here, a line comes after 0.01 s; the table is on standard output."""
+    """Reading and encoding take 0.2 s here, a line comes after 0.01 s; the table is on standard output."""
     from harness.models import read
+    from harness.stages import vectors
 
-    actual = read.read_encoder
+    def slowly(act: Callable[..., Any]) -> Callable[..., Any]:
+        def slow(*given: Any, **options: Any) -> Any:
+            time.sleep(0.2)
+            return act(*given, **options)
 
-    def slow(*given: Any, **options: Any) -> Any:
-        time.sleep(0.2)
-        return actual(*given, **options)
+        return slow
 
     write_stsb(tmp_path / "data/stsb")
     tiny.write_backbone(tmp_path / "model")
     monkeypatch.setenv("SENTBENCH_DATA", str(tmp_path / "data"))
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(read, "read_encoder", slow)
+    monkeypatch.setattr(read, "read_encoder", slowly(read.read_encoder))
+    monkeypatch.setattr(vectors, "embedded", slowly(vectors.embedded))
     monkeypatch.setattr("harness.commands.waiting.FIRST", 0.01)
     monkeypatch.setattr("harness.commands.waiting.AGAIN", 0.05)
     assert main(["evaluate", "model", "--pooling", "mean", "--tasks", "STSB", "--batch-size", "1"]) == 0

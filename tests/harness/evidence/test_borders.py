@@ -36,7 +36,7 @@ from harness.evidence.number_tests import (
 )
 from harness.evidence.resampling import percentile_interval, standard_error
 from harness.evidence.schema import ScoreName
-from harness.evidence.statistics import ROUNDING_POINTS as EXACT
+from harness.evidence.statistics import ROUNDING as EXACT
 from harness.evidence.statistics import SMALL_SAMPLE, Interval, KnownSd, StandardError, half_width, student
 from harness.evidence.verdicts import (
     AMONG_SOURCES,
@@ -335,10 +335,10 @@ def test_a_published_number_is_found_by_its_value_on_a_scale_of_0_to_1() -> None
     from harness.evidence.search import numbers_like
 
     known: Any = SimpleNamespace(
-        numbers={n: SimpleNamespace(printed=n, value=n, row="a@b") for n in (77.67, 77.68, 0.78)}
+        numbers={n: SimpleNamespace(printed=n, value=n, row="a@b", table="t") for n in (77.67, 77.68, 0.78)}
     )
-    assert [number.value for number in numbers_like(known, "0.7767")] == [77.67]
-    assert [number.value for number in numbers_like(known, "0.78")] == [0.78]
+    assert [number.value for number in numbers_like(known, "0.7767", ["t"])] == [77.67]
+    assert [number.value for number in numbers_like(known, "0.78", ["t"])] == [0.78]
 
 
 def test_a_published_number_is_found_by_values_that_round_to_it() -> None:
