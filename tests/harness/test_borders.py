@@ -4,7 +4,7 @@ import os
 import shutil
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pytest
@@ -23,6 +23,7 @@ from harness.models import hub
 from harness.plan import resolve, stale
 from harness.plan.recipes import load_recipes
 from harness.tasks.interface import check_names
+from harness.tasks.own_pairs import _columns_of
 
 GIGABYTE = 2**30
 
@@ -139,3 +140,18 @@ def test_two_tasks_have_two_names() -> None:
     check_names([one, two])
     with pytest.raises(InputError, match="two tasks are called 'two'"):
         check_names([one, two, two])
+
+
+def test_a_row_of_three_fields_has_no_names_unless_they_are_known() -> None:
+    class Plain(NamedTuple):
+        a: str
+        b: str
+        c: float
+
+    class Named(NamedTuple):
+        score: float
+        sentence2: str
+        sentence1: str
+
+    assert _columns_of(Plain("x", "y", 1.0)) == (None, ["x", "y", 1.0])
+    assert _columns_of(Named(1.0, "y", "x")) == (("score", "sentence2", "sentence1"), [1.0, "y", "x"])

@@ -1,5 +1,6 @@
 """Keys of caches and identities: each field changed alone changes the key; what does not count does not."""
 
+import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -364,3 +365,52 @@ def test_a_file_of_a_commit_is_taken_from_the_cache_and_of_a_name_only_after_ask
     path, commit = hub_file("some/repo", "model", revision, "in/file")
     assert seen == asked
     assert (path, commit) == ((new, "new") if asked else (old, "old"))
+
+
+def test_a_damaged_wheel_is_replaced_by_a_new_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from harness.data import providers
+
+    name = "some_words-1.0-py3-none-any.whl"
+    (tmp_path / "wheels").mkdir()
+    (tmp_path / "wheels" / name).write_text("damaged")
+
+    def pip(command: list[str], **options: Any) -> Any:
+        Path(command[command.index("-d") + 1], name).write_text("whole")
+        return SimpleNamespace(returncode=0, stderr="")
+
+    monkeypatch.setattr(providers, "cache", lambda: tmp_path)
+    monkeypatch.setattr(providers.subprocess, "run", pip)
+    assert providers.wheel_file("some-words==1.0").read_text() == "damaged"
+    assert providers.wheel_file("some-words==1.0", again=True).read_text() == "whole"
+    assert [path.name for path in (tmp_path / "wheels").iterdir()] == [name]
+
+
+@pytest.mark.parametrize("mended", [True, False])
+def test_a_damaged_file_of_the_hub_is_downloaded_by_force_once(
+    mended: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Blobs are named by the hash of their content."""
+    import huggingface_hub
+
+    from harness.models import hub
+
+    blob = tmp_path / hashlib.sha256(b"whole").hexdigest()
+    blob.write_bytes(b"damaged")
+    forced: list[bool] = []
+
+    def download(repo: str, name: str, *, force_download: bool, **options: Any) -> str:
+        forced.append(force_download)
+        if force_download and mended:
+            blob.write_bytes(b"whole")
+        return str(blob)
+
+    monkeypatch.setattr(huggingface_hub, "try_to_load_from_cache", lambda *given, **options: str(blob))
+    monkeypatch.setattr(huggingface_hub, "hf_hub_download", download)
+    monkeypatch.setattr(hub, "PAUSES", ())
+    if mended:
+        assert hub.hub_file("some/repo", "model", "a" * 40, "file")[0] == blob
+    else:
+        with pytest.raises(hub.Unreachable, match="its hash differs"):
+            hub.hub_file("some/repo", "model", "a" * 40, "file")
+        assert not blob.exists()
+    assert forced == [False, True]

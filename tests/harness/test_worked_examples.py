@@ -3,9 +3,11 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from harness.data.own_pairs import Entry, scored_pairs_of
+from harness.data.augmentation.edits import crop_words
+from harness.data.own_pairs import Entry, read_own_pairs, scored_pairs_of
 from harness.errors import InputError
 from harness.io.records import rounded
 from harness.plan import estimate
@@ -15,6 +17,7 @@ from harness.plan.params_file import merge, write_params
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
 from harness.plan.stale import stale
+from harness.tasks.logistic import SENTEVAL, WITHOUT_SEARCH, ClassifierProtocol
 from methods.registry import METHODS
 from tests.harness.plan.test_estimate import row, some_params, times
 
@@ -97,3 +100,41 @@ def test_forty_characters_of_a_score_are_shown() -> None:
     entries: list[Any] = [Entry("line 1", None, ("a", "b", "x" * 41))]
     with pytest.raises(InputError, match=f"line 1: the score is '{'x' * 40}', expected a number"):
         scored_pairs_of(entries, "file")
+
+
+@pytest.mark.parametrize(("words", "share", "kept"), [(7, 0.25, 5), (7, 0.2, 6), (10, 0.25, 8), (2, 0.9, 1)])
+def test_a_crop_keeps_what_the_rounded_share_leaves_and_at_least_one_word(
+    words: int, share: float, kept: int
+) -> None:
+    """A quarter of 7 is 1.75, rounded 2; of 10 it is 2.5, rounded to the even 2."""
+    text = [str(number) for number in range(words)]
+    begins = set()
+    for seed in range(60):
+        made = crop_words(text, np.random.default_rng(seed), share=share)
+        assert len(made) == kept
+        assert made == text[int(made[0]) : int(made[0]) + kept]
+        begins.add(made[0])
+    assert begins == {str(number) for number in range(words - kept + 1)}
+
+
+@pytest.mark.parametrize(
+    ("head", "first"),
+    [
+        ('"a; b",c d,1', "a; b"),
+        ("a; b,c d,1", "a; b"),
+        ('"a, b";c d;1', "a, b"),
+        ("a b;c d;1,5", "a b"),
+    ],
+)
+def test_the_sign_between_columns_is_a_comma_unless_the_first_line_has_none_outside_of_quotes_and_numbers(
+    tmp_path: Path, head: str, first: str
+) -> None:
+    sign = "," if head.count(",") > 1 else ";"
+    (tmp_path / "pairs.csv").write_text(f"{head}\ne{sign}f{sign}3\n")
+    assert read_own_pairs(tmp_path / "pairs.csv")[0].first == first
+
+
+def test_the_classifiers_have_sentevals_numbers() -> None:
+    grid = (1e-5, 1e-4, 1e-3, 1e-2)
+    assert ClassifierProtocol(10, grid, 1e-3, 64, 5, 4, 200, 1111) == SENTEVAL
+    assert ClassifierProtocol(10, (1e-9,), 1e-3, 64, 5, 1, 15, 1111) == WITHOUT_SEARCH

@@ -15,11 +15,13 @@ from methods.core.heads import BatchNormHead
 from methods.core.rows import Row
 from methods.core.teachers import TeacherVectors, write_teacher
 from methods.core.token_edits import by_words, duplicate_in_place, hidden_positions
+from methods.core.trainer import Trainer
 from methods.core.words import _check_vocabulary
 from methods.scd.config import SCDConfig
 from methods.sct.config import SCTConfig
 from methods.sg_opt.config import SGOptConfig
-from methods.una.corruption import Positions, select
+from methods.una.corruption import Positions, draw_replacements, probabilities, select
+from methods.una.terms import Ranking, count_terms
 from methods.whitening.method import fit
 from tests.methods.scd.sample import RELEASED as SCD
 from tests.methods.sct.sample import RELEASED as SCT
@@ -111,8 +113,6 @@ def test_limits_of_settings_that_may_be_equal_and_that_may_not() -> None:
 def test_a_word_is_replaced_by_its_tfidf_on_a_draw_below_its_probability_and_not_at_it() -> None:
     """One sentence with scores 1 and 3 at magnitude 0.25: probabilities 0.25 and 0.75."""
     sentence = Positions(np.arange(2), np.array([1.0, 3.0]), np.array([0, 2]))
-    from methods.una.corruption import probabilities
-
     chances = probabilities(sentence, 0.25)
     at: Any = SimpleNamespace(random=lambda size: chances)
     below: Any = SimpleNamespace(random=lambda size: np.nextafter(chances, 0))
@@ -147,3 +147,40 @@ def test_a_token_after_the_last_vector_is_refused(tmp_path: Path) -> None:
 
 def test_sct_reads_the_sentence_itself_as_view_zero() -> None:
     assert SCTConfig.model_validate({**SCT, "views": [0, 1]}).views == [0, 1]
+
+
+def test_a_draw_at_the_begin_of_the_own_mass_is_the_next_term() -> None:
+    """Relevance 1, 1 and 2 without the own term 1: a third of the other mass of 3 is where its own begins."""
+    ranking = Ranking(["a", "b", "c"], np.array([1.0, 1.0, 2.0]), np.ones(3), np.array([0.0, 1.0, 2.0, 4.0]))
+    drawn = [
+        draw_replacements(
+            ranking,
+            np.array([1]),
+            SimpleNamespace(random=lambda size, draw=draw: np.array([draw])),  # type: ignore[arg-type]
+            radius=5,
+            other=True,
+        ).tolist()
+        for draw in (0.0, np.nextafter(1 / 3, 0), 1 / 3, 0.99)
+    ]
+    assert drawn == [[0], [0], [2], [2]]
+
+
+def test_two_terms_of_a_corpus_can_be_ranked_and_one_cannot() -> None:
+    """In three documents `b` is in one and `a` in two."""
+    ranking, _ = count_terms(["a a", "a b b", ""], sentences=3, unit="sentence")
+    assert ranking.terms == ["b", "a"]
+    with pytest.raises(InputError, match="3 sentences and 1 terms"):
+        count_terms(["a", "a", ""], sentences=3, unit="sentence")
+
+
+def test_the_scores_of_candidates_are_logged_if_there_are_two() -> None:
+    def logged(*scores: float) -> dict[str, float]:
+        own = SimpleNamespace(
+            method=SimpleNamespace(watched=lambda: [*scores]),
+            evaluate=lambda score: {"score": score},
+            record=SimpleNamespace(candidate=None),
+        )
+        return Trainer._evaluate(own)  # type: ignore[arg-type]
+
+    assert logged(0.5) == {"score": 0.5}
+    assert logged(0.5, 0.75) == {"score": 0.75, "score_1": 0.5, "score_2": 0.75}
