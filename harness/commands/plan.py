@@ -22,6 +22,8 @@ from harness.plan.stale import outdated, recorded_recipes, warn_if_stale
 UNITS: dict[Device, str] = {"cuda": "GPU hours", "cpu": "core hours"}
 PATIENCE = 7 * 24.0
 """A plan that takes longer than these hours on all cores of this machine needs a GPU."""
+LEAST_HOURS = 0.01
+"""Hours; starting a run takes most of less."""
 NOT_COUNTED = "not counted: classifiers of transfer tasks, the making of derived corpora, DVC's own work"
 
 
@@ -133,6 +135,7 @@ def _totals(params: Params, estimate: Estimate, planned: Sequence[PlannedSystem]
     fixed_hours, cores = Cost.total(fixed).cpu_hours, cores_here()
     cpu_hours = hours_at_once([*runs_left, *([fixed_hours / cores] * cores)], cores)
     done = sum(system.done for system in planned)
+    left_to_run = len(params.runs) - done
     stages = len(stage_names(params))
     total = Cost.total([*fixed, *(system.cost for system in planned if system.cost)])
     unknown = sorted({f"{s.id} on {s.backbone}" for s in planned if s.cost is None})
@@ -147,7 +150,7 @@ def _totals(params: Params, estimate: Estimate, planned: Sequence[PlannedSystem]
         _line("still to run", "", len(params.runs) - done, "", "", *_shown(still)),
         f"{len(params.runs)} runs ({done} done), {stages} pipeline stages, "
         f"data: {', '.join(params.sources)} from {', '.join(params.providers)}",
-        *([] if not known else [f"{at_once}: about {_hours(cpu_hours)} hours{more}"]),
+        *([] if not (known and left_to_run) else [f"{at_once}: about {_hours(cpu_hours)} hours{more}"]),
         *(
             f"{UNITS[device]} in {precision}: {'; '.join(words)}"
             for (device, precision), words in estimate.bases().items()
@@ -180,6 +183,9 @@ def _shown(cost: Cost | None) -> tuple[str, str, str]:
 
 
 def _hours(hours: float) -> str:
+    """Formats hours; below LEAST_HOURS the count of operations alone means nothing."""
+    if 0 < hours < LEAST_HOURS:
+        return f"<{LEAST_HOURS:g}"
     return f"{hours:,.0f}" if hours >= 100 else f"{hours:.2g}" if hours < 10 else f"{hours:.1f}"
 
 

@@ -31,7 +31,8 @@ def vectors_of(
         from harness.stages.vectors import embedded
 
         quiet()
-        opened = [read_encoder(folder, pooling=pooling).to(resolve_device(device))]
+        used = resolve_device(device)
+        opened = [read_encoder(folder, pooling=pooling).to(used)]
     work = f"{folder}: encoding the texts of {len(tasks)} task{'s' if len(tasks) > 1 else ''}"
     with waiting(work, bar=True), embedded(opened.pop, tasks, batch_size=batch_size) as store:
         yield store.encode

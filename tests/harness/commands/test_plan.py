@@ -92,6 +92,13 @@ def test_a_listing_has_the_cost_of_every_system_the_total_and_their_basis() -> N
     assert rows["total"][1:3] == ["10", "0"]
 
 
+def test_hours_that_are_less_than_a_start_are_not_counted_in_seconds(printed: Callable[..., str]) -> None:
+    """A training of the small plan has 0.00024 GPU hours of operations."""
+    rows = [line.split() for line in printed("plan", "small", "--dry-run").splitlines()]
+    (ct,) = (row for row in rows if row[:1] == ["ct-small"])
+    assert ct[7] == "<0.01"
+
+
 def test_a_plan_in_bf16_trains_in_it_and_promises_no_gain(capsys: pytest.CaptureFixture[str]) -> None:
     """An encoder that is not trained keeps its settings, and so its results."""
     names, recipes = ["pcl/table2"], load_recipes()
