@@ -136,7 +136,7 @@ def draw(
     """Returns the picture of `rows` declared by NAME.yaml; equal rows give equal bytes.
 
     key: prefix of every id, so pictures can share a page. words: values of `$NAME` that override the
-    defaults.
+    defaults; `$shown` are those of `$kinds` that have a mark, for a legend.
     Errors: InputError without rows, and for a declaration without a drawing.
     """
     if not rows:
@@ -144,6 +144,7 @@ def draw(
     declared = _declared(PICTURES / f"{name}.yaml")
     config = _filled(_declared(PICTURES / "style.yaml"), COLOURS)
     words = {**declared["usermeta"].get("usual", {}), **words}
+    words["shown"] = kinds_in(rows, words.get("kinds"))
     sizes = {size: declared["usermeta"][size] for size in SIZES if size in declared["usermeta"]}
     sizes = _filled(sizes, words)
     drawings: list[str] = []
@@ -153,6 +154,12 @@ def draw(
         drawn = svg_of(spec, key)
         drawings.append(_as_inline(drawn, f"{key}-{size}", title, says or caption, tips=size == "wide"))
     return Chart(key, title, caption, says, tuple(rows), tuple(drawings))
+
+
+def kinds_in(rows: Sequence[Row], kinds: object) -> list[str]:
+    """Returns those of a list of kinds of marks that some rows have, in its order."""
+    present = {row.get("kind") for row in rows}
+    return [kind for kind in kinds if kind in present] if isinstance(kinds, list) else []
 
 
 @cache

@@ -28,6 +28,8 @@ from harness.report.tables.model import Table, TableRow
 T = TypeVar("T")
 Outcome = Literal["supported", "contradicted", "inconclusive", "untested", "no verdict"]
 CLAIM_OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+LONG = 48
+"""Letters of a claim in one line of a picture for phones; longer ones take two."""
 FEW_PAIRS = 3
 """The most pairs of a claim that are drawn one by one."""
 
@@ -247,6 +249,8 @@ def claims_of(key: str, claims: Sequence[JudgedClaim]) -> Chart | None:
         "bar from the lowest to the highest. Circles: ours, with their interval.",
         says=f"{small} of {len(reported)} reported differences are below one point; our seeds test {tested}.",
         x_title="difference in points, in the direction of the claim",
+        long=LONG,
+        tall=52 if any(len(row["name"]) > LONG for row in rows) else 40,
         zero=True,
     )
 

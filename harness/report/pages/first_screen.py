@@ -69,7 +69,6 @@ def answer_values(report: Report, tables: Sequence[Table], page: str = "") -> di
 def forest_of(answers: Sequence[Answer], key: str) -> Chart:
     """Returns the first picture: independent runs and ours as differences from each number."""
     rows = [row for answer in answers for row in marks_of(answer)]
-    kinds = [kind for kind in KINDS if any(row["kind"] == kind for row in rows)]
     return draw(
         "answers",
         rows,
@@ -86,9 +85,9 @@ def forest_of(answers: Sequence[Answer], key: str) -> Chart:
         says=conclusion(answers),
         margin=MARGIN,
         below=-MARGIN,
-        kinds=kinds,
-        shapes=[KINDS[kind][0] for kind in kinds],
-        strokes=[COLOURS[KINDS[kind][1]] for kind in kinds],
+        kinds=[*KINDS],
+        shapes=[shape for shape, _ in KINDS.values()],
+        strokes=[COLOURS[colour] for _, colour in KINDS.values()],
         interval=INTERVAL,
         gain=GAIN,
         spread=SPREAD,
