@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[2]
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project folder with the code, the committed plan, STS-B of eight pairs a split and a tiny encoder."""
     (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text())
-    for package in ("methods", "harness"):
+    for package in ("methods", "harness", "recipes"):
         (tmp_path / package).symlink_to(ROOT / package)
     monkeypatch.setenv("SENTBENCH_PROVIDERS", "embedded")
     monkeypatch.chdir(tmp_path)

@@ -206,7 +206,8 @@ def test_rounding_of_a_difference_is_a_billionth() -> None:
 def test_a_reported_number_is_one_of_the_runs_that_round_to_it(beyond: float, is_one: bool) -> None:
     """75.00 is rounded by at most 0.005."""
     study: Any = SimpleNamespace(supersedes=False)
-    line = _headline(printed(75.0), AuthorsMean(study, 75.5, 2, (76.0, 75.005 + beyond)))
+    judged: Any = SimpleNamespace(number=printed(75.0), others=SimpleNamespace(listed=None))
+    line = _headline(judged, AuthorsMean(study, 75.5, 2, (76.0, 75.005 + beyond)))
     assert line.endswith("one of them") is is_one
 
 

@@ -281,7 +281,8 @@ def test_results_that_do_not_agree_are_an_annotation(capsys: pytest.CaptureFixtu
 def test_compare_and_report_name_results_of_other_settings(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("harness.commands.report.report", lambda params, strict: 0)
+    monkeypatch.setattr("harness.commands.report.load_recipes", dict)
+    monkeypatch.setattr("harness.commands.report.report", lambda params, recipes, strict: 0)
     for words in (["compare", "HEAD", "reports/scores"], ["report"]):
         assert main(words) == 0
         assert "other settings" not in capsys.readouterr().err

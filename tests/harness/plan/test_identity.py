@@ -84,7 +84,7 @@ NOT_REPORT = (
 """Modules or rooms that the report is made by, and that it is not."""
 
 BY_NAME = {
-    "harness/cli": "finds commands, which decide no number",
+    "harness/command_line": "finds commands, which decide no number",
     "harness/launch/libraries": "imports libraries",
     "harness/include": "imports included methods: harness.paths.MODULES, which closures follow",
     "harness/report/pages/render": "finds pages: harness.plan.identity.PAGES",
