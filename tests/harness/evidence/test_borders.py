@@ -36,7 +36,7 @@ from harness.evidence.number_tests import (
 )
 from harness.evidence.resampling import percentile_interval, standard_error
 from harness.evidence.schema import ScoreName
-from harness.evidence.statistics import ROUNDING_POINTS as EXACT
+from harness.evidence.statistics import ROUNDING as EXACT
 from harness.evidence.statistics import SMALL_SAMPLE, Interval, KnownSd, StandardError, half_width, student
 from harness.evidence.verdicts import (
     AMONG_SOURCES,
