@@ -100,6 +100,20 @@ def test_a_layer_more_than_described_and_a_weight_less_are_named(plain: Path) ->
         vectors(plain)
 
 
+@pytest.mark.parametrize("key", ["hidden_size", "intermediate_size", "vocab_size", "max_position_embeddings"])
+@pytest.mark.parametrize("own", [False, True], ids=["foreign", "own"])
+def test_a_size_that_the_weights_do_not_have_is_refused(
+    plain: Path, tmp_path: Path, key: str, own: bool
+) -> None:
+    folder = plain
+    if own:
+        tiny.sentence_encoder(plain, "cls").save(folder := tmp_path / "own")
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, key: 2 * config[key]}))
+    with pytest.raises(InputError, match="cannot be read as"):
+        vectors(folder)
+
+
 @pytest.mark.parametrize("layers", [-1, 0, 1])
 def test_layers_of_a_file_that_the_configuration_lacks_are_named(plain: Path, layers: int) -> None:
     describe_layers(plain, layers)
