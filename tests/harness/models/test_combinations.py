@@ -13,6 +13,7 @@ from harness.models.fast import computed_here
 from harness.models.foreign import LibraryEncoder, checked_transformer
 from harness.models.read import read_any
 from methods.core.encoder import SentenceEncoder
+from methods.core.errors import InputError
 from methods.core.folders import cut_as_stated, load_encoder
 from methods.core.pooling import LAYERS as LAYERS_OF
 from methods.core.saving import IDENTITY, TANH
@@ -113,6 +114,12 @@ def test_a_plain_folder_of_another_family_is_pooled_by_the_library(
     for name in ("modules.json", "config_sentence_transformers.json"):
         (folder / name).unlink(missing_ok=True)
     np.testing.assert_allclose(read_any(folder, pooling=pooling).encoder.encode(TEXTS), expected, atol=2e-5)
+
+
+def test_a_plain_folder_without_a_pooling_is_refused_and_never_averaged(tmp_path: Path) -> None:
+    plain = tiny.write_backbone(tmp_path / "plain")
+    with pytest.raises(InputError, match=r"no modules\.json that states the pooling; give --pooling"):
+        read_any(plain)
 
 
 @pytest.mark.parametrize(("cut", "width"), [(None, 16), (5, 5), (16, 16), (40, 16), (-3, 13)])
