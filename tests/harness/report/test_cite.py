@@ -44,7 +44,7 @@ def test_our_mean_is_cited_after_the_first_look_unless_the_number_replicates() -
 
 def test_a_verification_has_the_citation_below_its_verdict_and_ends_with_its_origin() -> None:
     ours, reported = (verified(number, ours=FIVE) for number in (77.5, 75.2))
-    for judged, cite, origin in (
+    for answered, cite, origin in (
         (
             ours,
             "cite       75.20 (95 % interval 74.81 to 75.59), mean of 5 runs of this project",
@@ -52,7 +52,7 @@ def test_a_verification_has_the_citation_below_its_verdict_and_ends_with_its_ori
         ),
         (reported, "cite       75.20, as reported (one run)", "from       Toy 2020"),
     ):
-        lines = judged_text(judged).splitlines()
+        lines = judged_text(answered).splitlines()
         assert lines[2].startswith("verdict ")
         assert (lines[3], lines[-1]) == (cite, origin)
         assert lines.count(cite) == 1
