@@ -61,7 +61,6 @@ def _make_or_copy(folder: Path, kept: Path, record: str, make: Callable[[], Path
         print(f"sentbench: {folder}: of an earlier trial", file=sys.stderr, flush=True)
         _copy(kept, folder, record)
         return
-    print(f"sentbench: making {folder}, once for all trials", file=sys.stderr, flush=True)
     _copy(make(), kept, record)
 
 

@@ -15,6 +15,15 @@ from harness.cli import main
 PATIENCE = 20
 """Seconds after which a command counts as one that waits for ever, for a writer of a pipe for example."""
 
+WAITING = (
+    ": encoding the texts of ",
+    ": opening ",
+    ": checking ",
+    ": loading libraries",
+    ": reading the data ",
+)
+"""Of lines about an evaluation that takes longer than a second."""
+
 
 def truncate(path: Path) -> None:
     """Keeps the first half."""
@@ -115,7 +124,11 @@ def ending_of(words: Sequence[str], captured: Any, accepted: Sequence[int] = (0,
     out, err = captured.readouterr()
     if code != 2:
         return Ending(code, out, "" if code in accepted else f"exit code {code}, {err[:400]!r}")
-    lines = [line for line in err.splitlines() if not line.startswith("step ")]
+    lines = [
+        line
+        for line in err.splitlines()
+        if not (line.startswith("step ") or any(words in line for words in WAITING))
+    ]
     refused = len(lines) == 1 and lines[0].startswith("sentbench: ") and lines[0].isprintable() and not out
     if refused:
         return Ending(code, out, "")

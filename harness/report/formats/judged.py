@@ -70,10 +70,12 @@ def judged_text(judged: Judged) -> str:
     """Returns a judged number as lines for a terminal."""
     number = judged.number
     what = f" ({number.quantity})" if number.quantity else ""
+    cite, *sources = citation_of(judged).lines()
     lines = [
         f"{number.table}  {number.row}  {number.column}{what}",
         f"reported   {_reported(judged)}",
         f"verdict    {judged.text}" + (f" ({AMONG_MANY})" if judged.among_many else ""),
+        cite,
         *_answer_text(judged),
         f"our seeds  {_mean_text(judged.values) if judged.values else 'none'}",
     ]
@@ -86,7 +88,7 @@ def judged_text(judged: Judged) -> str:
             f"selection  of our {seeds} the best on dev has {judged.best_by_dev:.2f} on test; how "
             "many the reported number was chosen from is not known"
         )
-    return "\n".join([*lines, *_plan_text(judged.plan), *citation_of(judged).lines()])
+    return "\n".join([*lines, *_plan_text(judged.plan), *sources])
 
 
 def in_one_line(several: Sequence[Judged]) -> list[str]:

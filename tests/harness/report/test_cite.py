@@ -42,16 +42,20 @@ def test_our_mean_is_cited_after_the_first_look_unless_the_number_replicates() -
     assert cited(76.0, ours=FIVE).kind == "ours", "inconclusive after the first look"
 
 
-def test_the_last_two_lines_of_a_verification_are_the_citation_and_its_origin() -> None:
+def test_a_verification_has_the_citation_below_its_verdict_and_ends_with_its_origin() -> None:
     ours, reported = (verified(number, ours=FIVE) for number in (77.5, 75.2))
-    assert judged_text(ours).splitlines()[-2:] == [
-        "cite       75.20 (95 % interval 74.81 to 75.59), mean of 5 runs of this project",
-        "from       this project; the report names its runs",
-    ]
-    assert judged_text(reported).splitlines()[-2:] == [
-        "cite       75.20, as reported (one run)",
-        "from       Toy 2020",
-    ]
+    for answered, cite, origin in (
+        (
+            ours,
+            "cite       75.20 (95 % interval 74.81 to 75.59), mean of 5 runs of this project",
+            "from       this project; the report names its runs",
+        ),
+        (reported, "cite       75.20, as reported (one run)", "from       Toy 2020"),
+    ):
+        lines = judged_text(answered).splitlines()
+        assert lines[2].startswith("verdict ")
+        assert (lines[3], lines[-1]) == (cite, origin)
+        assert lines.count(cite) == 1
 
 
 def test_a_quoted_number_is_from_the_work_that_reported_it(published: Published) -> None:
