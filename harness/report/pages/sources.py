@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from harness.evidence import statistics
 from harness.evidence.judged import Judged
-from harness.evidence.others import Others
+from harness.evidence.others import Others, Relation
 from harness.evidence.settling import counted
 from harness.evidence.studies import Score, Study, Summary
 from harness.report.runs import slug
@@ -40,12 +40,21 @@ class SystemSources:
         """Numbers of sources and studies of each kind, for the number of the verdict."""
         others = self.known.others
         parts = [
-            f"{counted(len(pool.sources), f'{kind} source')}"
+            counted(len(pool.sources), "source" if kind in OF_KIND else f"{kind} source")
+            + OF_KIND.get(kind, "")
             + (f" ({counted(len(pool.studies), 'record')})" if len(pool.studies) > len(pool.sources) else "")
             for kind, pool in others.pools.items()
             if pool.sources
         ]
         return ", ".join([*parts, f"{len(others.uncounted)} not counted"] if others.uncounted else parts)
+
+
+OF_KIND: dict[Relation, str] = {
+    "same authors": " of its authors",
+    "checkpoint": " of a checkpoint",
+    "other recipe": " of another recipe",
+}
+"""What sources that are not independent are of."""
 
 
 def anchor_of(system: str) -> str:
