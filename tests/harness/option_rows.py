@@ -126,7 +126,7 @@ def list_() -> Iterator[tuple[str, Way]]:
 def report() -> Iterator[tuple[str, Way]]:
     command = "harness.commands.report"
     stubs: dict[str, Any] = {f"{command}:read_plan": nothing}
-    stubs |= {f"{command}:report": lambda plan, *, strict: 0}
+    stubs |= {f"{command}:report": lambda plan, recipes, *, strict: 0}
     stubs |= {f"{command}:warn_if_stale": nothing, f"{command}:to_terminal": lambda table: "table"}
     stubs[f"{command}:build_one_table"] = nothing
     prints = Arrives(["--print", TABLE], {"build_one_table.key": TABLE})
