@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import yaml
 from pydantic import Field, TypeAdapter
 
+from harness.check.workers import preload
 from harness.errors import InputError
 from harness.io.declarations import Name, read_mapping, refused_in_one_line
 from harness.io.files import write_text
@@ -144,11 +145,9 @@ def measure_runs(
     """
     if not keys:
         return {}
-    # loaded before the fork: each process would need seconds to import it
-    import torch._dynamo
-    import transformers.models.bert.modeling_bert  # noqa: F401
+    preload()
+    import torch
 
-    import methods.core.trainer  # noqa: F401
     from harness.data.corpora import read_corpus
 
     folders = {params.run(key).corpus for key in keys}

@@ -18,6 +18,7 @@ from harness.check.first_losses import (
     representatives,
     write_losses,
 )
+from harness.check.workers import preload
 from harness.commands import FORMAT, JSON, format_of
 from harness.commands.check_results import Findings, check_results
 from harness.commands.waiting import waiting
@@ -143,6 +144,8 @@ def check_losses(findings: Findings, params: Params) -> dict[str, Answer]:
 
 def measured_losses(params: Params, keys: Sequence[str]) -> dict[str, list[float]]:
     """Returns the losses of runs, with a progress bar."""
+    with waiting("loading libraries"):
+        preload()
     with progress_bar(len(keys), "systems") as bar:
         return measure_runs(params, keys, ended=lambda key: bar.update())
 

@@ -6,9 +6,11 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Sequence, Set
+from contextlib import ExitStack
 from pathlib import Path
 
 from harness.commands.forecast import hours_of, without_training
+from harness.commands.waiting import waiting
 from harness.errors import InputError
 from harness.launch.local import PRELOADED, LocalExecutor, visible_gpus
 from harness.launch.on_ray import RayExecutor
@@ -64,9 +66,12 @@ def execute(arguments: argparse.Namespace) -> int:
         if arguments.on != "local":
             raise InputError(f"--on {arguments.on} needs DVC {TESTED}; `dvc repro` runs the stages here")
         return run_serially(arguments.targets, without, dry=arguments.dry_run)
-    with open_pipeline(arguments.targets or None, without) as pipeline:
+    with ExitStack() as stack:
+        with waiting("reading the stages"):
+            pipeline = stack.enter_context(open_pipeline(arguments.targets or None, without))
         if arguments.dry_run:
-            expected = forecast(pipeline, arguments.jobs)
+            with waiting("looking for changes"):
+                expected = forecast(pipeline, arguments.jobs)
             print_warnings(edited)
             print(expected)
             return 0

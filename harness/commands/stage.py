@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.commands.stage_of_run import evaluate, train, work_folder
+from harness.commands.waiting import waiting
 from harness.data.augmentation.views import needs_tool, read_views
 from harness.errors import InputError, near_matches
 from harness.io.files import disk_errors, sha256_of_folder, write_manifest
@@ -175,13 +176,15 @@ def _data(arguments: argparse.Namespace) -> Sequence[Path]:
 
 def _train(arguments: argparse.Namespace) -> Sequence[Path]:
     params = read_plan()
-    device = compute_on(params.run(arguments.name).arithmetic, arguments.device)
+    with waiting("loading libraries"):
+        device = compute_on(params.run(arguments.name).arithmetic, arguments.device)
     return [train(params, arguments.name, arguments.out, device=device, resume=arguments.resume)]
 
 
 def _evaluate(arguments: argparse.Namespace) -> Sequence[Path]:
     params, key = read_plan(), arguments.name
-    device = compute_on(params.run(key).arithmetic, arguments.device)
+    with waiting("loading libraries"):
+        device = compute_on(params.run(key).arithmetic, arguments.device)
     folder = ARTEFACTS / key
     if not folder.is_dir():
         raise InputError(f"{folder}: missing encoder; run `dvc repro train@{key}`")

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from harness.commands.waiting import waiting
 from harness.errors import InputError
 from harness.evidence.curves import LOSSES
 from harness.io.files import disk_errors, sha256_of_folder, write_manifest, write_record
@@ -53,7 +54,8 @@ def train(params: Params, key: str, folder: Path, *, device: str, resume: bool) 
         _tell_outdated(key, identity)
         new, started = not state.exists(), time.monotonic()
         quiet()
-        from harness.stages.train import run as perform
+        with waiting("loading libraries"):
+            from harness.stages.train import run as perform
 
         with _removed_after_nan(state, new), work_folder(identity) as made:
             trained = perform(_of_training(run, made, state, device, key))
@@ -87,7 +89,8 @@ def evaluate(params: Params, key: str, folder: Path, *, device: str) -> Path:
         raise InputError(f"{folder}: holds run {artefact['key']!r}, expected {key!r}; train it again")
     started = time.monotonic()
     quiet()
-    from harness.stages import evaluate as stage
+    with waiting("loading libraries"):
+        from harness.stages import evaluate as stage
 
     record, reports = f"{key}.json", Path(run.outputs)
     outputs = {

@@ -8,6 +8,9 @@ from dataclasses import dataclass, field, replace
 from graphlib import TopologicalSorter
 from pathlib import Path
 from types import FrameType
+from typing import Any
+
+from tqdm import tqdm
 
 from harness.errors import InputError
 from harness.launch.failures import StageError, in_words
@@ -51,7 +54,7 @@ class Scheduler:
                     ready = sorted([*ready, *graph.get_ready()], key=ranks.__getitem__)
                     if not (ready or self._running):
                         break
-                    over = self._begin(ready)
+                    over = self._begin(ready, bar)
                     ended = self.executor.wait(TICK) if self._running else []
                     graph.done(*over, *(job.stage for job in ended if self._ended_well(job)))
                     self.pipeline.dump(at_once=False)
@@ -72,10 +75,14 @@ class Scheduler:
         parts = [f"{counts[outcome]} {outcome}" for outcome in STATES if counts[outcome]]
         return ", ".join([f"{len(self.states)} of {len(self.pipeline.order)} stages", *parts])
 
-    def _begin(self, ready: list[str]) -> list[str]:
-        """Begins stages from the front of `ready` while slots are free; returns stages that need no run."""
+    def _begin(self, ready: list[str], bar: "tqdm[Any]") -> list[str]:
+        """Begins stages from the front of `ready` while slots are free; returns stages that need no run.
+
+        bar: shows them at once, because many stages may need no run.
+        """
         over = []
         while ready and len(self._running) < self.executor.slots and not self.interrupted:
+            bar.update(len(self.states) - bar.n)
             name = ready.pop(0)
             lasting = self.executor if isinstance(self.executor, LastingExecutor) else None
             job = self.pipeline.job(name, with_inputs=lasting is not None)
