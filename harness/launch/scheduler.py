@@ -10,8 +10,6 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from tqdm import tqdm
-
 from harness.errors import InputError
 from harness.launch.failures import StageError, in_words
 from harness.launch.pipeline import CHANGED, Pipeline
@@ -75,7 +73,7 @@ class Scheduler:
         parts = [f"{counts[outcome]} {outcome}" for outcome in STATES if counts[outcome]]
         return ", ".join([f"{len(self.states)} of {len(self.pipeline.order)} stages", *parts])
 
-    def _begin(self, ready: list[str], bar: "tqdm[Any]") -> list[str]:
+    def _begin(self, ready: list[str], bar: Any) -> list[str]:
         """Begins stages from the front of `ready` while slots are free; returns stages that need no run.
 
         bar: shows them at once, because many stages may need no run.

@@ -258,7 +258,7 @@ def test_the_reference_lists_every_public_name_with_its_kind() -> None:
 def test_the_example_of_a_paper_and_its_table_is_complete(tmp_path: Path) -> None:
     page = (ROOT / "docs/adding.md").read_text(encoding="utf-8")
     texts = re.findall(r"^```yaml\n(.+?)^```$", page, flags=re.M | re.S)
-    for name, text in zip(("published", "tables"), texts, strict=True):
+    for name, text in zip(("published", "tables"), texts[:2], strict=True):
         (tmp_path / name).mkdir()
         (tmp_path / name / "toy.yaml").write_text(text)
     published = load_published(tmp_path / "published")

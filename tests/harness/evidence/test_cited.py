@@ -50,7 +50,10 @@ def test_a_headline_gives_way_to_what_its_authors_measured_on_average_or_later(
     actual = citation_of(known)
     assert (actual.kind, round(actual.value, 2)) == ("authors", value)
     assert actual.how.startswith(says)
-    assert judged_text(known).splitlines()[-len(actual.lines()) :] == actual.lines()
+    lines, (cite, *sources) = judged_text(known).splitlines(), actual.lines()
+    assert lines[2].startswith("verdict ")
+    assert lines[3] == cite
+    assert lines[-len(sources) :] == sources
 
 
 @pytest.mark.parametrize(
