@@ -62,7 +62,9 @@ def interrupted_again_and_again(top: Path, at: int) -> int | None:
 
 @pytest.mark.parametrize("end", [killed, interrupted, interrupted_again_and_again])
 @pytest.mark.parametrize("replaced", [True, False], ids=["replaced", "new"])
-@pytest.mark.parametrize("first", ["page", "box", "deep/curve"])
+@pytest.mark.parametrize(
+    "first", ["page", *(pytest.param(name, marks=pytest.mark.thorough) for name in ("box", "deep/curve"))]
+)
 def test_an_end_before_any_change_leaves_all_outputs_old_or_all_new(
     tmp_path: Path, end: Callable[[Path, int], int | None], replaced: bool, first: str
 ) -> None:
