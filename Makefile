@@ -104,7 +104,9 @@ test-mirror: $(READY)
 	@echo "test results: $(CURDIR)/.cache/tests-mirror.xml"
 
 test-gpu: $(READY)
-	@python -m pytest -m gpu -rs
+	@python -c 'import sys, torch; torch.cuda.is_available() or sys.exit(f"make: torch {torch.__version__} finds \
+no GPU; docs/table.md (Check the machine) says how its CUDA build is installed")'
+	@python -m pytest -m gpu -rs tests/conformance
 
 check: $(READY)
 	@sentbench check

@@ -17,7 +17,7 @@ EVERY_METHOD = [
     "tests/regression",
     "tests/harness/report/test_audit.py",
     "tests/harness/plan/test_checks.py",
-    "tests/harness/stages/test_identities.py",
+    "tests/harness/plan/test_identities.py",
     "tests/harness/test_rooms.py",
 ]
 """The tests that every method has to satisfy."""
