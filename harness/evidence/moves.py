@@ -35,9 +35,10 @@ class Scored(NamedTuple):
 
 @dataclass(frozen=True)
 class Move:
-    """One score before and after, raw units, mean over seeds; `seeds` counts both sides.
+    """One score before and after, raw units, mean over the seeds that both sides have, or over all if they
+    share none; `seeds` counts both sides.
 
-    band: of the seeds before, in points; None if a side is missing. outcome: the worst of the seeds.
+    band: of these seeds before, in points; None if a side is missing. outcome: the worst of the seeds.
     recipe_changed: the two sides do not run the same recipe.
     """
 
@@ -98,10 +99,13 @@ def _sides(results: Iterable[ResultFile]) -> dict[ScoreKey, dict[int, Scored]]:
 
 
 def _move(key: ScoreKey, old: Mapping[int, Scored], new: Mapping[int, Scored]) -> Move:
+    counts = len(old), len(new)
+    both = old.keys() & new.keys()
+    if both:
+        old, new = ({seed: side[seed] for seed in side if seed in both} for side in (old, new))
     before, after = (
         fmean(score.points for score in side.values()) / 100 if side else None for side in (old, new)
     )
-    counts = len(old), len(new)
     if before is None or after is None:
         return Move(key, before, after, counts, None, "added" if before is None else "removed", False)
     band = band_of([score.points for score in old.values()])

@@ -111,6 +111,8 @@ def differences_to_text(comparison: SystemComparison) -> str:
         rows.append(["Mean", "", *_difference(comparison.mean)])
     judged = comparison.mean or next(iter(comparison.tasks.values()))
     foot = f"scores x 100; tested {judged.reason}, {MEAN_FIRST}; intervals have the level of their test"
+    if judged is comparison.mean and judged.outcome == "inconclusive":
+        foot += "; no test set was tested, as the mean is inconclusive"
     said = [comparison.in_words, comparison.power_in_words]
     return "\n".join([*align(rows, 2), "", *filter(None, said), foot]) + "\n"
 

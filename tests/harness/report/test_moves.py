@@ -4,8 +4,9 @@ from collections.abc import Mapping
 
 import pytest
 
+from harness.evidence.moved import bands_of
 from harness.evidence.moves import moves_between
-from harness.evidence.schema import ResultFile
+from harness.evidence.schema import ResultFile, ScoreName
 from harness.report.formats.moves import summary, to_pull_request
 from tests.harness.report.made_results import result
 
@@ -62,6 +63,23 @@ def test_a_score_has_the_answer_of_the_seed_that_moved_most() -> None:
 def test_the_limits_of_an_outcome(before: dict[int, float], after: dict[int, float], outcome: str) -> None:
     (move,) = moves_between(results("a", before), results("a", after))
     assert move.outcome == outcome
+
+
+def test_seeds_of_one_side_alone_take_no_part() -> None:
+    """Three of four seeds were run again: their mean and their band are those of the check of results."""
+    values = {0: 0.50, 1: 0.51, 2: 0.52, 3: 0.90}
+    before = results("a", values)
+    (equal,) = moves_between(before, before[:3])
+    assert (equal.outcome, equal.change) == ("identical", 0)
+    after = results("a", {0: 0.50, 1: 0.51, 2: 0.60}, weights="x")
+    (moved,) = moves_between(before, after)
+    assert moved.band == bands_of(before[:3])[("a", before[0].run.backbone), moved_name(before)]
+    assert (moved.outcome, moved.change) == ("moved", pytest.approx(0.08 / 3))
+
+
+def moved_name(several: list[ResultFile]) -> ScoreName:
+    """The name of the watched score of a result."""
+    return next(score.name for score in several[0].scores if score.setting == "all")
 
 
 def test_markdown_has_points_in_a_table_and_folds_the_rest() -> None:

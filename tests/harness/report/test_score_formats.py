@@ -64,6 +64,10 @@ def test_differences_show_their_intervals_who_wins_and_what_would_have_been_foun
     assert outcome == "x@b: 1 won, 0 lost, 1 inconclusive, 0 equal of 2 test sets"
     assert power == "a true difference of 3.8 points of the mean is found in 8 of 10 cases"
     assert "tested over seeds, the mean at 5 %, then the test sets by Holm" in foot
+    assert "no test set was tested" not in foot
+    open_mean = Difference(0.65, 0.64, (3, 3), seeds)
+    shown = differences_to_text(SystemComparison("x@b", "y@b", tasks, open_mean))
+    assert shown.endswith("; no test set was tested, as the mean is inconclusive\n")
 
 
 def test_differences_in_latex_have_each_value_in_its_row_and_a_star_where_they_are_told_apart() -> None:
