@@ -156,6 +156,7 @@ def _totals(params: Params, estimate: Estimate, planned: Sequence[PlannedSystem]
             for (device, precision), words in estimate.bases().items()
         ),
         *packing(params.runs),
+        _evaluations(params),
         NOT_COUNTED,
     ]
     lines += _compared(estimate.times, planned)
@@ -174,6 +175,12 @@ def _compared(times: KnownHours, planned: Sequence[PlannedSystem]) -> Iterator[s
         if system is not None and system.cost is not None:
             run = next(iter(system.runs.values()))
             yield stated.compared_with(system.cost.gpu_hours / len(system.runs), run.train["precision"])
+
+
+def _evaluations(params: Params) -> str:
+    """Returns what the runs are evaluated on, by which plans of one system differ in hours and disk."""
+    names = dict.fromkeys(name.partition(":")[0] for run in params.runs.values() for name in run.tasks)
+    return f"counted: evaluations on {', '.join(names)}, with their vectors"
 
 
 def _shown(cost: Cost | None) -> tuple[str, str, str]:

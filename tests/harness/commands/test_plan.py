@@ -90,6 +90,7 @@ def test_a_listing_has_the_cost_of_every_system_the_total_and_their_basis() -> N
     costs = [float(rows[f"pcl-k{k}"][7].replace(",", "")) for k in (1, 3, 5, 7)]
     assert all(cost > 0 for cost in costs)
     assert rows["total"][1:3] == ["10", "0"]
+    assert "counted: evaluations on sts, with their vectors" in lines
 
 
 def test_hours_that_are_less_than_a_start_are_not_counted_in_seconds(printed: Callable[..., str]) -> None:
