@@ -178,7 +178,8 @@ def test_the_workflow_of_the_page_on_ci_runs_commands_that_are_there() -> None:
     page = (ROOT / "docs/ci.md").read_text(encoding="utf-8")
     (text,) = re.findall(r"^```yaml\n(.+?)^```$", page, flags=re.M | re.S)
     (job,) = load_yaml(text)["jobs"].values()
-    runs = [shlex.split(step["run"]) for step in job["steps"] if "run" in step]
+    steps = [step for step in job["steps"] if "run" in step]
+    runs = [shlex.split(step["run"]) for step in steps]
     made = (ROOT / "Makefile").read_text(encoding="utf-8")
     called = []
     for program, *words in runs:
@@ -190,7 +191,8 @@ def test_the_workflow_of_the_page_on_ci_runs_commands_that_are_there() -> None:
             name, *rest = words
             parser_of(name).parse_args(rest)
             called.append(name)
-    assert called == ["data", "launch", "check", "compare"]
+    assert called == ["data", "launch", "check", "check", "compare"]
+    assert [step.get("if") for step in steps] == [None] * 3 + ["${{ !cancelled() }}"] * 3
 
 
 def test_the_lines_that_send_a_training_log_to_tensorboard_send_every_number_of_it(
