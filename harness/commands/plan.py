@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from harness.errors import InputError
+from harness.evidence.settling import RUNS_PLAN
 from harness.evidence.spec import load_specs
 from harness.io.records import check_plain
 from harness.paths import PARAMS, SCORES, need_checkout
@@ -77,7 +78,7 @@ def execute(arguments: argparse.Namespace) -> None:
         warn_if_stale(recipes)
     else:
         changed = write_params(params)
-        print(f"{PARAMS} {'written' if changed else 'is up to date'}; `dvc repro` runs the plan")
+        print(f"{PARAMS} {'written' if changed else 'is up to date'}; `{RUNS_PLAN}` runs the plan")
 
 
 def written_runs() -> set[str]:

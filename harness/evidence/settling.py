@@ -14,6 +14,9 @@ from harness.evidence.statistics import SMALL_SAMPLE, KnownSd
 ADVISED, EVEN = 0.8, 0.5
 """Chance with which an advised look settles the level, and the least chance of the last look."""
 
+RUNS_PLAN = "sentbench launch"
+"""The command that runs a written plan."""
+
 
 class Price(NamedTuple):
     """Cost of a system's seeds. command: plans its runs, without the number of seeds. each: hours per seed by
@@ -148,6 +151,6 @@ def _costed(seeds: int, run: int, price: Price | None) -> Plan:
     if price is None:
         return Plan(run + more, more)
     hours = more * sum(price.each.values()) + (0.0 if run else sum(price.shared.values()))
-    command = f"{price.command} --seeds {run + more} && dvc repro"
+    command = f"{price.command} --seeds {run + more} && {RUNS_PLAN}"
     known = None if math.isnan(hours) else hours
     return Plan(run + more, more, known, command, corpora=price.corpora, gpu=price.gpu)

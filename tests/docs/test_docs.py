@@ -20,6 +20,7 @@ from harness.data.sts import ScoredPair
 from harness.errors import InputError
 from harness.evidence.published import load_published
 from harness.evidence.spec import load_specs
+from harness.plan.params_file import read_params
 from harness.tasks.sts import StsTask
 from tests.faults.small_project import write_stsb
 from tests.support.yaml_files import load_yaml
@@ -178,7 +179,8 @@ def test_the_workflow_of_the_page_on_ci_runs_commands_that_are_there() -> None:
     page = (ROOT / "docs/ci.md").read_text(encoding="utf-8")
     (text,) = re.findall(r"^```yaml\n(.+?)^```$", page, flags=re.M | re.S)
     (job,) = load_yaml(text)["jobs"].values()
-    runs = [shlex.split(step["run"]) for step in job["steps"] if "run" in step]
+    steps = [step for step in job["steps"] if "run" in step]
+    runs = [shlex.split(step["run"]) for step in steps]
     made = (ROOT / "Makefile").read_text(encoding="utf-8")
     called = []
     for program, *words in runs:
@@ -190,7 +192,19 @@ def test_the_workflow_of_the_page_on_ci_runs_commands_that_are_there() -> None:
             name, *rest = words
             parser_of(name).parse_args(rest)
             called.append(name)
-    assert called == ["data", "launch", "check", "compare"]
+    assert called == ["data", "launch", "check", "check", "compare"]
+    assert [step.get("if") for step in steps] == [None] * 3 + ["${{ !cancelled() }}"] * 3
+
+
+def test_the_page_on_ci_counts_the_runs_of_the_plan() -> None:
+    runs = read_params(ROOT / "params.yaml").runs
+    first = sum(run.is_first for run in runs.values())
+    page = (ROOT / "docs/ci.md").read_text(encoding="utf-8")
+    further = len(runs) - first
+    assert f"has {len(runs)} runs = {first} first seeds + {further} further seeds." in page
+    assert f"with 7 of them M is {len(runs) - 7}." in page
+    assert f"computes all {len(runs)} runs again" in " ".join(page.split())
+    assert f"the {first} first seeds with the" in page
 
 
 def test_the_lines_that_send_a_training_log_to_tensorboard_send_every_number_of_it(

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from harness.evidence.judged import Fact
 from harness.evidence.published import Published
+from harness.evidence.settling import RUNS_PLAN
 from harness.evidence.words import scale
 from harness.report.bibtex import paper_entry
 from harness.report.chart import Chart, Row, draw
@@ -53,7 +54,7 @@ def papers_of(
 def plan_command(table: Table) -> str:
     """Returns the command that runs a table or figure; empty if no run fills it."""
     wanted = any(cell.wanted and (cell.n or cell.value is None) for _, _, cell in table.cells())
-    return f"sentbench plan {table.key} && dvc repro" if wanted else ""
+    return f"sentbench plan {table.key} && {RUNS_PLAN}" if wanted else ""
 
 
 def chart_of_means(table: Table, published: Published) -> Chart | None:

@@ -3,6 +3,7 @@
 from functools import partial
 from typing import Any
 
+from harness.evidence.settling import RUNS_PLAN
 from harness.report.pages.content import RUNS, Page, Report
 from harness.report.pages.paper import plan_command
 from harness.report.pages.plan_figures import figures_of
@@ -29,7 +30,7 @@ def table_values(report: Report, kind: str) -> dict[str, Any]:
         "filled": [table for table in tables if has_values(table)],
         "empty": [table for table in tables if not has_values(table)],
         "commands": {
-            table.key: "sentbench plan small && dvc repro"
+            table.key: f"sentbench plan small && {RUNS_PLAN}"
             if table.key == "small-sts"
             else plan_command(table)
             for table in tables

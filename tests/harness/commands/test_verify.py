@@ -34,7 +34,7 @@ def test_a_main_number_is_known_only_from_its_authors_and_its_plan_states_its_ba
     assert plan["more"] == plan["seeds"] > 2
     assert plan["gpu_hours"] > 1
     assert "another system on this backbone" in plan["why"]
-    assert plan["command"] == f"sentbench plan una/una --seeds {plan['seeds']} && dvc repro"
+    assert plan["command"] == f"sentbench plan una/una --seeds {plan['seeds']} && sentbench launch"
     words = plan["command"].split(" && ")[0].split()[1:]
     assert f"{plan['seeds']} runs (0 done)" in printed(*words, "--dry-run")
 

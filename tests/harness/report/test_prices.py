@@ -72,7 +72,7 @@ def test_costs_shared_by_all_seeds_count_once() -> None:
     assert first is not None
     assert more is not None
     assert (first.gpu_hours, more.gpu_hours) == (5 * 2.0 + 5.0, 4 * 2.0)
-    assert first.command == more.command == "x --seeds 5 && dvc repro"
+    assert first.command == more.command == "x --seeds 5 && sentbench launch"
 
 
 @pytest.mark.parametrize(("each", "shared", "more"), [(math.nan, 1.0, None), (1.0, math.nan, 4.0)])

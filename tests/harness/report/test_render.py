@@ -215,7 +215,7 @@ def test_a_paper_page_has_charts_next_to_their_tables_and_the_command_of_each() 
         charts={"t": Chart("chart-t", "A chart", "Diamonds.", "", (), ("<svg></svg>",) * 3)},
     )  # fmt: skip
     text = show_paper(Report("T", "abc", runs=RUNS), paper)
-    assert "To run it: <code>sentbench plan t &amp;&amp; dvc repro</code>" in text
+    assert "To run it: <code>sentbench plan t &amp;&amp; sentbench launch</code>" in text
     assert text.index('id="table-t"') < text.index('id="figure-chart-t"')
     unrun = show_paper(Report("T", "abc"), replace(paper, tables=(table_of(Cell(wanted=False)),)))
     assert "No recipe has a run for this table" in unrun

@@ -57,7 +57,7 @@ def test_outside_of_a_clone_the_command_of_a_look_says_where_it_runs(
     simcse: tuple[PublishedNumber, Others], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     planned = judged(*simcse, known=STUDY, price=Price("sentbench plan pcl/simcse", {"run": 0.5}, {}))
-    command = "run        sentbench plan pcl/simcse --seeds 20 && dvc repro"
+    command = "run        sentbench plan pcl/simcse --seeds 20 && sentbench launch"
     assert command in judged_text(planned).splitlines()
     monkeypatch.chdir(tmp_path)
     assert f"{command} (in a clone of the project)" in judged_text(planned).splitlines()

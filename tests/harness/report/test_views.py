@@ -105,7 +105,7 @@ VIEWS: dict[str, tuple[Callable[[], Any], Any]] = {
         "remarks": "a note of the table Row title (A group) : a note of the row",
         "protocol": [FALSE_DISCOVERY.replace("5 %", "5%"),
                      "Ours: mean ± standard deviation over n = 0 to 3 seeds. a protocol",
-                     "To run it: sentbench plan toy/table1 && dvc repro"],
+                     "To run it: sentbench plan toy/table1 && sentbench launch"],
     }),
     "strip": (strip_on_the_page, [
         ("line", "M-30 0H30"), ("others wide-mark", "M-7.5 0H12.0"), ("others", "M11.2-4V4"),
