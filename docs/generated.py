@@ -27,9 +27,8 @@ from harness.plan.params_file import file_schema
 from harness.plan.recipes import load_recipes
 from harness.report.assembly.tables import build_tables, evidence_of
 from harness.report.formats.readmes import INTRO, to_deviations, to_scale, to_source_table, with_section
-from harness.report.hours import weekend_of
+from harness.report.gpu_time import SPANS, gpu_plan
 from harness.report.measurements import load_measurements, to_speed_section
-from harness.report.night import night_of
 from harness.report.pages.audit import load_audits
 from methods.registry import METHODS
 
@@ -66,15 +65,15 @@ def generated() -> dict[Path, str]:
     return pages | {SCHEMAS / f"{kind}.json": schema_text(kind) for kind in ("params", *DECLARED)}
 
 
-def weekend_sections() -> tuple[str, str]:
+def weekend_sections() -> list[str]:
     """Returns the sections on what a night and a weekend of one GPU settle."""
     published, recipes = load_published(), load_recipes()
     tables = build_tables(evidence_of([], published=published, recipes=recipes), recipes)
-    papers = list(published.papers)
-    night, weekend = night_of(tables, papers, recipes), weekend_of(tables, papers, recipes)
-    if night is None or weekend is None:
+    plans = [gpu_plan(span, tables, list(published.papers), recipes) for span in SPANS]
+    sections = [plan.section() for plan in plans if plan is not None]
+    if len(sections) < len(SPANS):
         raise InputError(f"{WEEKEND_PAGE}: no table has a plan")
-    return night.section(), weekend.section()
+    return sections
 
 
 def readmes() -> dict[Path, str]:

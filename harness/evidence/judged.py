@@ -1,13 +1,13 @@
 """A published number with all evidence on it, and the verdict."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.evidence.draws import OURS, RunPercentile, placed
 from harness.evidence.number_tests import Origin
 from harness.evidence.numbers import PublishedNumber
 from harness.evidence.others import Others
-from harness.evidence.settling import Plan, Price, plan_for
+from harness.evidence.settling import Plan, Price, chances_of_seeds, plan_for
 from harness.evidence.verdicts import Judgement, by_others, judge, on_record
 from harness.evidence.words import ONE_LAB, WORDS, Draw, Verdict, Word, with_count
 
@@ -65,6 +65,12 @@ class Judged:
     def _said(self, words: str) -> str:
         alone = ONE_LAB if self.answer.source and self.verdict.is_settled else ""
         return with_count(words, self.number.drawn.picked) + alone
+
+    @property
+    def chances(self) -> Mapping[int, float]:
+        """The chance of a verdict on the level by each look, as `verify` has it without a seed of ours."""
+        others = self.others
+        return chances_of_seeds(others=self.by_others.difference, known=others.sd, planned=others.planned)
 
     @property
     def fact(self) -> Fact:

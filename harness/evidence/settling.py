@@ -100,7 +100,7 @@ def plan_for(
         why = "its chance is not known, as no standard deviation is before two seeds"
         return replace(_costed(look, ready, price), why=why)
     guess = statistics.mean(values) - number.value if values else others
-    by = chances(round(guess or 0.0, 2), round(sd, 2))
+    by = _chances(guess, sd)
     if by[LOOKS[-1]] < EVEN:
         mean = "" if guess is None else f" and a mean {abs(guess):.2f} off"
         return Plan(why=f"cannot be settled by {LOOKS[-1]} seeds: sd {sd:.2f} {basis}{mean}")
@@ -112,6 +112,23 @@ def plan_for(
         f"a verdict if our mean is then {near}more than {MARGIN + error:.2f} off, {_odds(by, advised, guess)}"
     )
     return replace(_costed(advised, ready, price), why=f"{why}; sd {sd:.2f} {basis}")
+
+
+def chances_of_seeds(
+    *, others: float | None, known: KnownSd | None, planned: KnownSd | None
+) -> Mapping[int, float]:
+    """Returns the chance of a verdict on the level of a number by each look, before we have any seed; certain
+    if no seed changes the score, empty if no standard deviation is known. Arguments: as of `plan_for`.
+    """
+    if known is not None and known.n == 0:
+        return dict.fromkeys(LOOKS, 1.0)
+    sd, _ = _assumed_sd((), known, planned)
+    return {} if sd is None else _chances(others, sd)
+
+
+def _chances(guess: float | None, sd: float) -> Mapping[int, float]:
+    """Returns the chances of the looks if the mean is this far from the number; it equals it by default."""
+    return chances(round(guess or 0.0, 2), round(sd, 2))
 
 
 def _odds(by: Mapping[int, float], advised: int, guess: float | None) -> str:

@@ -10,7 +10,7 @@ from harness.plan.entries import Params
 from harness.plan.identity import code_base, report_roots
 from harness.plan.names import is_full_scale, recipes_of
 from harness.plan.recipes import Recipe
-from harness.report.hours import weekend_of
+from harness.report.gpu_time import gpu_plan
 from harness.report.pages.content import Report, Site
 from harness.report.pages.paper import papers_of
 from harness.report.runs import run_details
@@ -47,7 +47,7 @@ def report_content(
         notes=small_notes(tables.get(SMALL)) if small_scale else (),
         problems=tuple(problems),
         leaderboards=LEADERBOARDS,
-        weekend=weekend_of(tables, list(evidence.published.papers), recipes),
+        weekend=gpu_plan("weekend", tables, list(evidence.published.papers), recipes),
         results_digest=digest_of_results(evidence.results),
         site=read_declaration(declared(LEADERBOARDS) / "site.yaml", Site),
     )

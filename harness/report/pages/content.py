@@ -12,7 +12,7 @@ from typing import Any, Literal
 from harness.evidence.schema import ResultFile
 from harness.io.declarations import LEADERBOARDS, DeclaredModel, Link
 from harness.report.chart import Chart
-from harness.report.hours import Weekend
+from harness.report.gpu_time import GpuPlan
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Table
 
@@ -69,8 +69,8 @@ class Report:
     own_tables: of included folders, without a paper.
     results: the score files of the plan; runs: the details of these runs by key.
     notes: information for the reader before the numbers. problems: of the
-    scores. leaderboards: folder of the declared claims and audits. weekend: the main tables as plans for one
-    GPU; None without papers.
+    scores. leaderboards: folder of the declared claims and audits. weekend: the plan for one GPU; None
+    without papers.
     results_digest: the beginning of the sha256 of `results`; only the overview states it, so that a changed
     result changes no page that does not show it. site: for the footer.
     """
@@ -86,7 +86,7 @@ class Report:
     notes: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     leaderboards: Path = LEADERBOARDS
-    weekend: Weekend | None = None
+    weekend: GpuPlan | None = None
     results_digest: str = ""
     site: Site = field(default_factory=Site)
 

@@ -6,8 +6,9 @@ from harness.evidence.printed import PublishedPaper
 from harness.evidence.schema import Provenance, Selection
 from harness.evidence.statistics import Interval
 from harness.evidence.studies import Study, StudySettings
+from harness.plan.hours import Cost
 from harness.report.chart import Chart
-from harness.report.hours import Weekend, WeekendPlan
+from harness.report.gpu_time import Candidate, GpuPlan
 from harness.report.pages.content import Paper, Report, Site
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Cell, Column, Table, TableRow
@@ -105,13 +106,16 @@ REPORT = Report(
     runs=RUNS,
     notes=("a note of the report",),
     problems=("a problem",),
-    weekend=Weekend(
+    weekend=GpuPlan(
+        "weekend",
+        17,
         (
-            WeekendPlan(TABLE, "a command", 11, frozenset({("a", "b", 1.0)}), 12.5),
-            WeekendPlan(ALONE, "b command", 13, frozenset({("c", "d", 2.0), ("e", "f", 3.0)}), None),
+            Candidate("a-recipe/one", 1, (1.0,), {"a folder": Cost(0.01, 9.0, 2e9)}),
+            Candidate("a-recipe/two", 17, (0.22, 0.82), {"b folder": Cost(12.5, 9.0, 30.5e9)}),
         ),
+        Cost(12.51, 18.0, 33.25e9),
         "a GPU",
-        "https://example.org/gpu",
+        "are a guess of https://example.org/gpu",
     ),
     results_digest="a digest",
     site=Site(repository="https://example.org/repository", documentation="https://example.org/documents"),

@@ -41,6 +41,8 @@ RECORD = {
 }  # fmt: skip
 LEGEND = "our mean is lower by more than 0.5 points, and the number is outside the range of its kind"
 
+WEEKEND = "sentbench plan a-recipe/one a-recipe/two --backbone bert-base-uncased --seeds 17"
+
 VIEWS: dict[str, tuple[Callable[[], Any], Any]] = {
     "papers": (papers_on_the_overview, [
         ("A toy", "A venue 2020. 1 table and figures next to ours.",
@@ -49,12 +51,12 @@ VIEWS: dict[str, tuple[Callable[[], Any], Any]] = {
          "paper-solo", "papers/solo.html"),
     ]),
     "overview": (rest_of_the_overview, {
-        "weekend": [["Table", "Scores it tests", "Runs", "Hours"],
-                    ["Toy table 1: a title toy/table1", "1", "11", "12.5"],
-                    ["Solo table 2: other solo/table2", "2", "13", "–"]],
-        "gpu": [("a GPU", "https://example.org/gpu")],
-        "commands": ["a command --dry-run", "a command", "sentbench data fetch", "sentbench launch",
-                     "sentbench report", "sentbench verify toy/table1 SimCSE Avg"],
+        "weekend": [["System", "Seeds", "Chance of a verdict", "GPU hours", "Disk"],
+                    ["a-recipe/one", "1", "100 %", "< 0.1", "2.00 GB"],
+                    ["a-recipe/two", "17", "22 %, 82 %", "12.5", "30.50 GB"]],
+        "gpu": [("12.5", "a GPU", "33.25", "3 reported averages", "2.0", "https://example.org/gpu")],
+        "commands": [f"{WEEKEND} --dry-run", WEEKEND, "sentbench data fetch", "sentbench launch",
+                     "sentbench report"],
         "runs": "1 system, 3 runs of plan a plan : tables, pictures and the record of every run , with its "
                 "seed, its dev scores, the selected step and the hashes of its code and encoder. a note of "
                 "the report",

@@ -59,7 +59,11 @@ def rest_of_the_overview() -> dict[str, Any]:
     text = show_index(REPORT)
     return {
         "weekend": rows_in(part(text, 'id="weekend"', "</section>")),
-        "gpu": re.findall(r'48 hours of one ([^<]+?) are .*?<a href="([^"]+)"', text),
+        "gpu": re.findall(
+            r"take ([\d.]+) of 48 hours of one ([^<]+?) and ([\d.]+) GB of disk. Of ([^,]+), ([\d.]+) are "
+            r'.*?<a href="([^"]+)"',
+            text,
+        ),
         "commands": part(text, "make test-gpu\n", "</pre>").splitlines(),
         "runs": plain(part(text, '<h2 id="runs-title">Runs</h2>', "</section>")),
         "digests": plain(part(text, "Fingerprint of the results of this plan:", ". The record")),
