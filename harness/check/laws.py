@@ -104,9 +104,7 @@ def check_laws(
         for name, check in LAWS.items():
             try:
                 check(subject)
-            except (
-                NotFiniteError
-            ) as error:  # of a step of training, unless a law of the loss has named its cause
+            except NotFiniteError as error:  # of training, unless a law of the loss has named its cause
                 yield Law(name, ran=False) if NotFiniteError.__name__ in raised else Law(name, str(error))
                 raised.add(NotFiniteError.__name__)
             except InputError as error:
@@ -153,9 +151,12 @@ def _gradient(subject: Subject) -> None:
         if parameter.grad is not None and not torch.isfinite(parameter.grad).all():
             cause = gradient_not_finite(lambda: subject.loss(method).total, subject.file)
             raise NotFiniteError(f"the gradient of {name} is not finite before the first step{cause}")
-    reached = [p for p in method.encoder.parameters() if p.grad is not None and bool(p.grad.ne(0).any())]
+    gradients = [p.grad for p in method.encoder.parameters() if p.grad is not None]
+    reached = any(bool(gradient.ne(0).any()) for gradient in gradients)
     if not reached and not _vectors_get_a_gradient(subject, method):
-        raise InputError("no parameter of self.encoder gets a gradient; compute the loss from its vectors")
+        none = "no parameter of self.encoder gets a gradient; compute the loss from its vectors"
+        zero = "the gradient is exactly zero: the loss is constant there (an inactive hinge or clamp?)"
+        raise InputError(zero if gradients else none)
 
 
 def _vectors_get_a_gradient(subject: Subject, method: Method) -> bool:

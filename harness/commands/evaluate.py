@@ -48,8 +48,10 @@ ARGUMENTS = {
     "--interval": {"action": "store_true", "help": "bootstrap intervals of correlations over the pairs"},
     "--out": {
         "type": Path,
+        "action": "append",
+        "default": [],
         "metavar": "FILE",
-        "help": "also write the table; the ending chooses: .csv, .json, .md or .tex",
+        "help": "also write the table; the ending chooses: .csv, .json, .md or .tex; may be repeated",
     },
     "--json": JSON,
     "--arithmetic": {
@@ -68,9 +70,9 @@ def execute(arguments: argparse.Namespace) -> None:
     from harness.io.files import write_text
     from harness.report.formats.evaluations import check_table, table_in, to_json, to_text
 
-    output = check_table(arguments.out) if arguments.out else None
+    outputs = [check_table(path) for path in arguments.out]
     evaluations, note = evaluated(arguments, folders)
-    if output:
+    for output in outputs:
         table = table_in(output.suffix.lower(), evaluations, text=arguments.text, note=note)
         write_text(output, table)
     if arguments.json:

@@ -123,16 +123,16 @@ def evaluate() -> Iterator[tuple[str, Way]]:
     opened |= {"harness.report.formats.evaluations:to_text": lambda *given: ""}
     yield "scores", Way(["evaluate", "there"], stubs | opened, interval)
     scored: dict[str, Row] = dict.fromkeys(rows, NoEffect("see `encoder`"))
+    written: dict[str, Any] = {"check_table.path": InTurn([Path("a.csv"), Path("b.md")])}
+    written |= {"write_text.path": InTurn([Path("to.csv"), Path("to.md")])}
+    written |= {"table_in.ending": InTurn([".csv", ".md"])}
     scored |= {
         "--text": Arrives(["--text", "raw", "--out", "a.csv"], {"table_in.text": "raw"}),
-        "--out": Arrives(
-            ["--out", "a.csv"],
-            {"check_table.path": Path("a.csv"), "write_text.path": Path("to.csv"), "table_in.ending": ".csv"},
-        ),
+        "--out": Arrives(["--out", "a.csv", "--out", "b.md"], written),
         "--json": JSON,
     }
     formats = "harness.report.formats.evaluations"
-    stubs |= {f"{formats}:check_table": lambda path: Path("to.csv")}
+    stubs |= {f"{formats}:check_table": lambda path: Path("to").with_suffix(path.suffix)}
     stubs |= {f"{command}:scores_of": lambda *given: [], f"{formats}:to_text": lambda *given: ""}
     stubs |= {f"{formats}:table_in": lambda *given, **more: "", "harness.io.files:write_text": nothing}
     yield "table", Way(["evaluate", "there"], stubs, scored)

@@ -71,6 +71,15 @@ def test_evaluate_prints_points_with_heads_and_intervals(project: Path, printed:
     assert points == [score, low, high]
 
 
+@pytest.mark.usefixtures("few_pairs")
+def test_evaluate_writes_each_file_that_is_named_by_its_ending(
+    project: Path, printed: Callable[..., str]
+) -> None:
+    printed("evaluate", "encoder", "--tasks", "STSB", "--out", "two.csv", "--out", "two.md")
+    assert Path("two.csv").read_text().startswith("model,task,")
+    assert "| encoder |" in Path("two.md").read_text()
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_has_a_module_with_a_function_help_and_an_example_that_it_takes(
     name: str, capsys: pytest.CaptureFixture[str]

@@ -208,6 +208,8 @@ GROWS = """
         self.register_buffer("queue", first.detach())
         return Loss(info_nce(first, second, temperature=self.config.temperature), {})
 """
+INACTIVE = "        return Loss(((first - second).float().norm(dim=-1) - 1e6).relu().mean(), {})"
+"""A hinge that no pair of the first batch reaches."""
 LOUDER = SAME.replace(
     "    def loss",
     """        self.calls = 0
@@ -250,6 +252,7 @@ LOSS, GRADIENT, PURE, SEED, RESUME, STATE, ATTACHED, VECTORS, SAVED = LAWS
         (changed("info_nce(first, second", "info_nce(first.detach(), second.detach()"), GRADIENT, "no graph"),
         (changed("self.head(self.encoder(tokens))", "self.head(self.encoder(tokens).detach())"), GRADIENT,
          "no parameter of self.encoder"),
+        (changed(RETURN, INACTIVE), GRADIENT, "exactly zero: the loss is constant there (an inactive hinge"),
         (changed(RETURN, "        return info_nce(first, second, temperature=0.05)"), LOSS,
          "return Loss(total, {})"),
         (SAME + COLLATE.replace("torch.rand(3)", "random.random()"), PURE, "draw only from `rng`"),
