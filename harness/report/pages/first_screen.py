@@ -155,7 +155,10 @@ def gain_words(answer: Answer) -> str:
     """Returns the claimed gain in words; empty if independent runs are shown instead."""
     if answer.gain is None or not shows_gain(answer):
         return ""
-    return f"claims {answer.gain.points:+.2f} over {answer.gain.over}"
+    over = answer.gain.over
+    if answer.gain.rerun is not None:
+        over = f"its own {over} run ({answer.gain.rerun:.2f})"
+    return f"claims {answer.gain.points:+.2f} over {over}"
 
 
 def basis_of(judged: Judged) -> str:

@@ -17,7 +17,7 @@ from harness.report.pages import evidence
 from harness.report.pages.answers import answers_of, load_numbers
 from harness.report.pages.cells import verdict_counts
 from harness.report.pages.content import Paper, Report
-from harness.report.pages.first_screen import INTERVAL, answer_values, marks_of
+from harness.report.pages.first_screen import INTERVAL, answer_values, gain_words, marks_of
 from harness.report.pages.sources import EVIDENCE_KINDS, anchor_of, system_sources
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.model import judged_numbers
@@ -191,3 +191,11 @@ def test_scores_that_the_authors_measured_again_are_marked_apart(report: Report)
         assert rows == [round(value, 4) for value in again]
         marked += len(rows)
     assert marked > 9, "ten seeds of UNA"
+
+
+def test_a_gain_over_an_own_run_names_it_where_another_table_quotes_another_number(report: Report) -> None:
+    """DCLR compares with SimCSE run again, 74.99, which others quote with 76.25; nobody quotes SCT's."""
+    actual = {answer.name: gain_words(answer) for answer in answers_of(report)}
+    assert actual["DCLR, BERT-base"] == "claims +1.90 over its own SimCSE run (74.99)"
+    assert actual["PT-BERT, BERT-base"] == "claims +1.49 over SimCSE"
+    assert [name for name, words in actual.items() if "its own" in words] == ["DCLR, BERT-base"]
