@@ -45,7 +45,6 @@ PLURALS = {
     "has": "have",
     "its": "their",
     "reach it": "reach them",
-    "it would": "they would",
 }
 """Singular -> plural, for sentences on several numbers."""
 
@@ -181,7 +180,10 @@ def conclusion(answers: Sequence[Answer]) -> str:
     parts = counted_verdicts([answer.judged for answer in asked])
     if len(asked) == 1:
         return f"The one well-known number {parts[0].removeprefix('1 ')}." + "".join(controls)
-    return f"Of {counted(len(asked), 'well-known number')}, {'; '.join(parts)}." + "".join(controls)
+    several = counted(len(asked), "well-known number")
+    known = any(answer.judged.verdict.agrees for answer in asked)
+    lead = f"Of {several}," if known or not asked else f"None of {several} is known to replicate:"
+    return f"{lead} {'; '.join(parts)}." + "".join(controls)
 
 
 def counted_verdicts(numbers: Sequence[Judged]) -> list[str]:
