@@ -124,7 +124,7 @@ def test_a_number_that_is_not_settled_has_its_reason_and_what_to_cite_next_to_th
 ) -> None:
     text = show_index(report)
     row = text[text.index('<tr id="answer-simcse-roberta-base"') :].partition("</tr>")[0]
-    reason = "mean of 3 sources: −2.50 to +0.76, partly within half a point"
+    reason = "90 % interval of the mean of 3 sources: −2.50 to +0.76; partly within half a point"
     assert f'not settled<span class="source">{reason}</span>' in row
     assert "cite 75.70 (95 % interval 73.31 to 78.09), mean of 3 independent sources" in row
     assert [answer.name for answer in answers_of(report) if answer.open] == ["SimCSE, RoBERTa-base"]

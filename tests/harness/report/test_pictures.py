@@ -102,7 +102,9 @@ def test_the_first_picture_has_the_second_line_of_each_number_on_every_screen() 
     for svg in forest_of(two, "k").drawings:
         texts = " ".join(ElementTree.fromstring(svg).itertext())
         assert re.search("no independent run found;? +claims [+]2.00 over SimCSE", texts)
-        assert re.search("mean of 3 sources: −2.91 to .0.48, partly within half a point", texts)
+        assert re.search(
+            "90 % interval of the mean of 3 sources: −2.91 to .0.48;? +partly within half", texts
+        )
 
 
 def test_the_first_picture_names_every_number_with_its_verdict_and_links_to_its_row(forest: Chart) -> None:
