@@ -18,6 +18,7 @@ from harness.report.pages.answers import answers_of, load_numbers
 from harness.report.pages.cells import verdict_counts
 from harness.report.pages.content import Paper, Report
 from harness.report.pages.first_screen import INTERVAL, answer_values, gain_words, marks_of
+from harness.report.pages.search import search_places
 from harness.report.pages.sources import EVIDENCE_KINDS, anchor_of, system_sources
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.model import judged_numbers
@@ -199,3 +200,9 @@ def test_a_gain_over_an_own_run_names_it_where_another_table_quotes_another_numb
     assert actual["DCLR, BERT-base"] == "claims +1.90 over its own SimCSE run (74.99)"
     assert actual["PT-BERT, BERT-base"] == "claims +1.49 over SimCSE"
     assert [name for name, words in actual.items() if "its own" in words] == ["DCLR, BERT-base"]
+
+
+def test_a_number_is_searched_by_the_value_to_cite_too(report: Report) -> None:
+    names = [name for kind, name, _ in search_places(report) if kind == "number"]
+    assert "DCLR, BERT-base 76.89, cite 77.22" in names
+    assert "PT-BERT, BERT-base 77.74" in names, "nothing else is to be cited"
