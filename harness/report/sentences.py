@@ -127,8 +127,8 @@ def place_words(percentile: RunPercentile) -> str:
     if percentile.sources > 1:
         share = f"{100 * percentile.share.value:.0f} %"
         words += (
-            f", and it is above {share} of the runs of {percentile.sources} sources, each independent source "
-            "weighted as one run"
+            f"; with each independent source counted as one run, it is above {share} of the runs of the "
+            f"{percentile.sources} sources that report single runs"
         )
     return words
 

@@ -62,8 +62,8 @@ def test_the_first_screen_answers_for_every_declared_number(report: Report) -> N
     assert simcse.reported == "76.25"
     assert (
         simcse.known == "median 75.27 of 13 independent sources, 2 by authors of a competing method; 5 of 61 "
-        "single runs are above it, and it is above "
-        "99\N{NO-BREAK SPACE}% of the runs of 11 sources, each independent source weighted as one run"
+        "single runs are above it; with each independent source counted as one run, it is above "
+        "99\N{NO-BREAK SPACE}% of the runs of the 11 sources that report single runs"
     )
     assert simcse.evidence == "pages/evidence.html#evidence-simcse-bert-base-uncased"
     una = actual["UNA with paraphrases, BERT-base"]

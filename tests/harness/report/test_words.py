@@ -368,8 +368,8 @@ def test_the_page_counts_wins_of_the_best_system_first_and_losses_second() -> No
         ({"a": (77.9,)}, "0 of 1 single run is above it"),
         (
             {"a": (79.0, 79.2), "b": (77.0,)},  # a whole source above, a whole source below: (0 + 1) / 2
-            "2 of 3 single runs are above it, and it is above 50 % of the runs of 2 sources, each "
-            "independent source weighted as one run",
+            "2 of 3 single runs are above it; with each independent source counted as one run, it is above "
+            "50 % of the runs of the 2 sources that report single runs",
         ),
     ],
 )
