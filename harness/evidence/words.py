@@ -136,8 +136,8 @@ _TABLE: tuple[tuple[By, Level, tuple[Draw, ...], Word], ...] = (
      Word("independent runs score higher", "○↑", f"their mean is higher {_OFF}, {_OUT}", "departs",
           f"{_DOWN} and outside the range of its kind")),
     ("others", "not known", DRAWS,
-     Word("not settled", "○?", "one or two independent sources, or sources that differ too much", "open",
-          "is not settled")),
+     Word("not settled", "○?", "one or two independent sources, none a lab with ten or more runs, or runs or "
+          "sources that differ too much", "open", "is not settled")),
     ("authors", "not known", ("not known",),
      Word("authors only", "‡", "a search for re-runs by others had no result, or its authors measured it a "
           "second time", "alone", "was measured by its authors only")),

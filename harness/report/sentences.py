@@ -78,7 +78,9 @@ def open_words(judged: Judged) -> str:
         return ""
     if answer.fault or answer.apart:
         return answer.fault or f"{' and '.join(answer.apart)} differ by more than seeds do"
-    what = "our mean" if judged.ours else f"the mean of {counted(answer.count, 'source')}"
+    kind = "run" if answer.source else "source"
+    what = "our mean" if judged.ours else f"the mean of {counted(answer.count, kind)}"
+    what += " of one lab" if answer.source else ""
     if judged.ours and len(judged.values) < LOOKS[0]:
         return f"{counted(len(judged.values), 'seed')} of the {LOOKS[0]} of the first look"
     if answer.interval is None:

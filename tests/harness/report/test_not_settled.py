@@ -40,3 +40,12 @@ def test_seeds_before_the_first_look_are_counted_and_later_ones_have_their_inter
 def test_a_number_with_a_verdict_or_without_a_second_measurement_has_no_such_line() -> None:
     assert open_words(with_verdict(75.0, "others", "lower", "inside")) == ""
     assert open_words(judged(printed(75.0), nothing_known())) == ""
+
+
+def test_the_interval_of_one_lab_is_of_its_runs() -> None:
+    """Twenty runs of 74.4 and 74.6, against 75.0: their mean is half a point lower, or not."""
+    runs = (74.4, 74.6) * 10
+    others = measured({"lab/a": 74.5}, {"lab/a": runs})
+    pool = replace(others.independent, counts={"lab/a": 20})
+    known = judged(printed(75.0), replace(others, pools={**others.pools, "independent": pool}))
+    assert open_words(known).startswith("90 % interval of the mean of 20 runs of one lab: \N{MINUS SIGN}0.5")
