@@ -27,11 +27,11 @@ def split_search(text: str) -> tuple[list[str], str]:
 
 
 def numbers_like(published: Published, text: str, tables: Collection[str]) -> list[PublishedNumber]:
-    """Returns the numbers of these tables that a text means, in the order of the tables.
+    """Returns the numbers of these tables that a text means, the means first, in the order of the tables.
 
     text: a value, as printed or in points, which finds every cell that rounds to it; parts of the name of a
     row, which find the mean of each of its rows, or else the row's first column; or both, which find the
-    cells of these rows with this value, the means first. Errors: InputError if there is none.
+    cells of these rows with this value. Errors: InputError if there is none.
     """
     words, value = split_search(text)
     numbers = [number for number in published.numbers.values() if number.table in tables]
@@ -39,7 +39,7 @@ def numbers_like(published: Published, text: str, tables: Collection[str]) -> li
         found = _with_value(numbers, value) if value else []
         if not found:
             raise InputError(f"no published number is {value or repr(text)}")
-        return found
+        return _means_first(found)
     named = _named(numbers, words)
     if not named:
         names = sorted({number.row.partition("@")[0] for number in numbers})
@@ -49,7 +49,7 @@ def numbers_like(published: Published, text: str, tables: Collection[str]) -> li
         found = _with_value(named, value)
         if not found:
             raise InputError(_without(text, value, named))
-        return sorted(found, key=lambda number: number.column != MEAN_COLUMN)
+        return _means_first(found)
     by_row: dict[tuple[str, str], list[PublishedNumber]] = {}
     for number in named:
         by_row.setdefault((number.table, number.row), []).append(number)
@@ -67,6 +67,10 @@ def one_of_each(numbers: Iterable[PublishedNumber]) -> list[list[PublishedNumber
         method = re.split("[/@]", number.row)[0]
         groups.setdefault((method, number.backbone, number.column), []).append(number)
     return [sorted(group, key=lambda number: number.origin != "this-paper") for group in groups.values()]
+
+
+def _means_first(numbers: Iterable[PublishedNumber]) -> list[PublishedNumber]:
+    return sorted(numbers, key=lambda number: number.column != MEAN_COLUMN)
 
 
 def _with_value(numbers: Iterable[PublishedNumber], value: str) -> list[PublishedNumber]:

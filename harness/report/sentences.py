@@ -60,11 +60,15 @@ def level_words(answer: Judgement) -> str:
     says = LEVEL_SAYS[answer.verdict.level].format(who=who, far=abs(answer.difference))
     reach = ""
     if answer.interval is not None:
-        confidence = INTERVAL if ours else 1 - 2 * LEVEL
         low, high = answer.interval
-        reach = f", {100 * confidence:.3g} % interval {low:+.2f} to {high:+.2f}"
+        reach = f", {_confidence(ours)} % interval {low:+.2f} to {high:+.2f}"
     apart = f"; {' and '.join(answer.apart)} differ by more than seeds do" if answer.apart else ""
     return f"{says} ({answer.difference:+.2f}{reach}){apart}"
+
+
+def _confidence(ours: bool) -> str:
+    """Returns the confidence of the interval of a mean, ours at a look or others', in percent."""
+    return f"{100 * (INTERVAL if ours else 1 - 2 * LEVEL):.3g}"
 
 
 def open_words(judged: Judged) -> str:
@@ -74,7 +78,9 @@ def open_words(judged: Judged) -> str:
         return ""
     if answer.fault or answer.apart:
         return answer.fault or f"{' and '.join(answer.apart)} differ by more than seeds do"
-    what = "our mean" if judged.ours else f"mean of {counted(answer.count, 'source')}"
+    kind = "run" if answer.source else "source"
+    what = "our mean" if judged.ours else f"the mean of {counted(answer.count, kind)}"
+    what += " of one lab" if answer.source else ""
     if judged.ours and len(judged.values) < LOOKS[0]:
         return f"{counted(len(judged.values), 'seed')} of the {LOOKS[0]} of the first look"
     if answer.interval is None:
@@ -82,7 +88,8 @@ def open_words(judged: Judged) -> str:
         return f"{sources}; a verdict needs {FEW_SOURCES}, or one with {SMALL_SAMPLE} runs"
     low, high = answer.interval
     where = "partly" if low < -MARGIN < high or low < MARGIN < high else "not surely"
-    return f"{what}: {low:+.2f} to {high:+.2f}, {where} within {WITHIN}".replace("-", "\N{MINUS SIGN}")
+    ends = f"{low:+.2f} to {high:+.2f}".replace("-", "\N{MINUS SIGN}")
+    return f"{_confidence(judged.ours is not None)} % interval of {what}: {ends}; {where} within {WITHIN}"
 
 
 def assumed_words(judged: Judged) -> str:
@@ -122,8 +129,8 @@ def place_words(percentile: RunPercentile) -> str:
     if percentile.sources > 1:
         share = f"{100 * percentile.share.value:.0f} %"
         words += (
-            f", and it is above {share} of the runs of {percentile.sources} sources, each independent source "
-            "weighted as one run"
+            f"; with each independent source counted as one run, it is above {share} of the runs of the "
+            f"{percentile.sources} sources that report single runs"
         )
     return words
 

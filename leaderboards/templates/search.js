@@ -16,29 +16,30 @@
   };
   const has = (text) => { const low = plain(text); return (word) => low.includes(word) || low.includes(scaled(word)); };
   let found = null;
-  /* of a table: itself; a row of which every word is known; a number, where other words name its column or value */
+  /* of a table: itself; a row of which every word is known; a number, where other words name its column or value.
+     The last entry of a hit is whether it is a number of one test set, which is found after the averages. */
   const inTable = (table, words) => {
-    const places = words.every(has(`${table.kind} ${table.title}`)) ? [[table.kind, table.title, table.id]] : [];
+    const places = words.every(has(`${table.kind} ${table.title}`)) ? [[table.kind, table.title, table.id, false]] : [];
     const short = table.title.split(":")[0];
     for (const [name, id, ...numbers] of table.rows) {
       const more = words.filter((word) => !has(`${table.title} ${name}`)(word));
-      if (!more.length) places.push([short, name, id]);
+      if (!more.length) places.push([short, name, id, false]);
       else {
-        table.columns.forEach(([column, title], place) => {
+        table.columns.forEach(([column, title, average], place) => {
           if (numbers[place] && more.every(has(`${title} ${numbers[place]}`))) {
-            places.push([short, `${name}, ${title}: ${numbers[place]}`, `${id}--${column}`]);
+            places.push([short, `${name}, ${title}: ${numbers[place]}`, `${id}--${column}`, !average]);
           }
         });
       }
     }
-    return places.map(([kind, name, id]) => [kind, name, `${table.page}#${id}`]);
+    return places.map(([kind, name, id, single]) => [kind, name, `${table.page}#${id}`, single]);
   };
   const find = () => {
     if (!found) return;
     const words = plain(field.value).split(/\s+/).filter(Boolean);
     const all = words.length ? [
       ...found.places.filter(([kind, name]) => words.every(has(`${kind} ${name}`))),
-      ...found.tables.flatMap((table) => inTable(table, words)),
+      ...found.tables.flatMap((table) => inTable(table, words)).sort((one, other) => one[3] - other[3]),
     ] : [];
     hits.replaceChildren(...all.slice(0, MOST).map(([kind, name, address]) => {
       const link = document.createElement("a");

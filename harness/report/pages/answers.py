@@ -1,5 +1,6 @@
 """Numbers in question: the evidence on each, and the cost of a test."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import quantiles
@@ -16,7 +17,7 @@ from harness.report.pages.content import RUNS, Report
 from harness.report.pages.sources import EVIDENCE, anchor_of
 from harness.report.runs import slug
 from harness.report.sentences import open_words, place_words
-from harness.report.tables.model import Cell, Table, find_cells
+from harness.report.tables.model import Cell, Table, find_cells, judged_numbers
 
 ENOUGH = 5
 """Fewest runs with a spread."""
@@ -44,12 +45,14 @@ class _Numbers(DeclaredModel):
 class Gain:
     """The gain that a paper claims. over: the name of the other system. points: the number minus the other
     system's in the same table. runs: single runs of the other system, by others or otherwise by the authors
-    of its number, in points.
+    of its number, in points. rerun: the other system's number, if it is the paper's own run and another table
+    quotes a different number of the same system.
     """
 
     over: str
     points: float
     runs: tuple[float, ...]
+    rerun: float | None = None
 
     @property
     def spread(self) -> tuple[float, float] | None:
@@ -125,20 +128,29 @@ def answers_of(report: Report, page: str = "") -> list[Answer]:
             evidence = f"{EVIDENCE}#{anchor_of(known.number.row)}" if studied else ""
             words = known_words(known), _cost(known, cell)
             selected = of_paper if page and row.is_own else of_others
-            gain = _gain(table, number, known) if number.against else None
+            gain = _gain(tables, number, known) if number.against else None
             form = table.scores
             printed = "" if form.scale == POINTS.scale else form.show(known.number.value)
             selected.append(Answer(known, number.name, link, evidence, *words, number.control, gain, printed))
     return [*of_paper, *of_others]
 
 
-def _gain(table: Table, number: Number, known: Judged) -> Gain | None:
-    ((row, cell),) = find_cells(table, number.against, number.column)
+def _gain(tables: Mapping[str, Table], number: Number, known: Judged) -> Gain | None:
+    ((row, cell),) = find_cells(tables[number.table], number.against, number.column)
     if cell.judged is None:
         return None
-    others = cell.judged.others
+    others, compared = cell.judged.others, cell.judged.number
     runs = others.independent.values or others.pools["same authors"].values
-    return Gain(row.title, known.number.value - cell.judged.number.value, runs)
+    quoted = [
+        judged.number.value
+        for _, _, judged in judged_numbers(tables.values())
+        if (judged.number.row, judged.number.column) == (compared.row, compared.column)
+        and judged.number.quantity == compared.quantity
+        and judged.number.origin != "re-run"
+    ]
+    differs = compared.origin == "re-run" and any(value != compared.value for value in quoted)
+    points = known.number.value - compared.value
+    return Gain(row.title, points, runs, compared.value if differs else None)
 
 
 def address_of(report: Report, table: Table) -> str:

@@ -20,6 +20,7 @@ from harness.evidence.system_pairs import (
 from harness.report.chart import Chart, Row, draw
 from harness.report.formats.text import task_title
 from harness.report.pages.cells import signed
+from harness.report.pages.claims import load_claims
 from harness.report.pages.content import Page, Report
 
 
@@ -44,6 +45,7 @@ def compare_values(report: Report) -> dict[str, Any] | None:
     }
     return {
         "best": best,
+        "claiming": [paper for paper in report.papers if paper.key in load_claims(report.leaderboards)],
         "conclusion": comparison_conclusion(best, rows),
         "tasks": {name: title for name, title in titles.items() if name in best.tasks},
         "rows": rows,

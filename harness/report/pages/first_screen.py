@@ -45,7 +45,6 @@ PLURALS = {
     "has": "have",
     "its": "their",
     "reach it": "reach them",
-    "it would": "they would",
 }
 """Singular -> plural, for sentences on several numbers."""
 
@@ -155,7 +154,10 @@ def gain_words(answer: Answer) -> str:
     """Returns the claimed gain in words; empty if independent runs are shown instead."""
     if answer.gain is None or not shows_gain(answer):
         return ""
-    return f"claims {answer.gain.points:+.2f} over {answer.gain.over}"
+    over = answer.gain.over
+    if answer.gain.rerun is not None:
+        over = f"its own {over} run ({answer.gain.rerun:.2f})"
+    return f"claims {answer.gain.points:+.2f} over {over}"
 
 
 def basis_of(judged: Judged) -> str:
@@ -178,7 +180,10 @@ def conclusion(answers: Sequence[Answer]) -> str:
     parts = counted_verdicts([answer.judged for answer in asked])
     if len(asked) == 1:
         return f"The one well-known number {parts[0].removeprefix('1 ')}." + "".join(controls)
-    return f"Of {counted(len(asked), 'well-known number')}, {'; '.join(parts)}." + "".join(controls)
+    several = counted(len(asked), "well-known number")
+    known = any(answer.judged.verdict.agrees for answer in asked)
+    lead = f"Of {several}," if known or not asked else f"None of {several} is known to replicate:"
+    return f"{lead} {'; '.join(parts)}." + "".join(controls)
 
 
 def counted_verdicts(numbers: Sequence[Judged]) -> list[str]:

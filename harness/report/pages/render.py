@@ -61,7 +61,7 @@ STYLES = ("page.css", "tables.css", "parts.css", "narrow.css", "print.css")
 """The style sheets of every page; a later one overrides earlier ones."""
 SCRIPTS = ("cells.js", "tables.js", "page.js", "find.js", "search.js")
 """The script of every page, in its parts, which run in this order."""
-EXAMPLE = Strip(interval=(-26.0, -12.0), median=-18.0, authors=(-6.0, 7.0), ours=20.0)
+EXAMPLE = Strip(interval=(-26.0, -12.0), middle=-18.0, authors=(-6.0, 7.0), ours=20.0)
 """The strip of the legend."""
 
 

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from harness.evidence.cite import citation_of
 from harness.report.pages.answers import address_of, answers_of
 from harness.report.pages.cells import anchors_of, shown_number
 from harness.report.pages.content import MAIN, RUNS, Report
@@ -22,10 +23,10 @@ def search_file(report: Report) -> str:
 
 def search_places(report: Report) -> list[tuple[str, str, str]]:
     """Returns kind, name and address (relative to the main page) of all entries except table rows."""
-    targets = [
-        ("number", f"{answer.name} {answer.reported}", f"{MAIN}#{answer.anchor}")
-        for answer in answers_of(report)
-    ]
+    targets = []
+    for answer in answers_of(report):
+        cited = f", cite {citation_of(answer.judged).value:.2f}" if answer.cite else ""
+        targets.append(("number", f"{answer.name} {answer.reported}{cited}", f"{MAIN}#{answer.anchor}"))
     targets += [
         ("system", f"{runs[0].about.id}: {system}", f"{RUNS}#{runs[0].anchor}")
         for system, runs in report.systems.items()
@@ -36,8 +37,8 @@ def search_places(report: Report) -> list[tuple[str, str, str]]:
 def search_tables(report: Report) -> list[dict[str, Any]]:
     """Returns the tables: kind, title, address (relative to the main page), columns, rows with their numbers.
 
-    A column is its id and title. A row is its name, its id, and the number of each column: the reported one,
-    otherwise ours, otherwise empty.
+    A column is its id, its title, and whether it is an average, which is found first. A row is its name,
+    its id, and the number of each column: the reported one, otherwise ours, otherwise empty.
     """
     tables = []
     for table in report.all_tables.values():
@@ -45,7 +46,8 @@ def search_tables(report: Report) -> list[dict[str, Any]]:
         shown = table not in (*report.tables, *report.own_tables) or has_values(table)
         anchors = anchors_of(table)
         columns = [
-            [target, column.title] for target, column in zip(anchors.columns, table.columns, strict=True)
+            [target, column.title, column.average]
+            for target, column in zip(anchors.columns, table.columns, strict=True)
         ]
         # the page of a table without values shows no rows
         rows = zip(table.rows, anchors.rows, strict=True) if shown else ()

@@ -17,12 +17,13 @@ STRIP_WIDTH = 30
 class Strip:
     """Positions in pixels from the published value, rounded to tenths.
 
-    interval: of the mean of independent sources; median: of these sources; authors: each run of its authors,
-    or their mean; ours: our mean. None or empty if nothing is known.
+    interval: of the mean of independent sources; middle: the median of these sources. If one lab decides,
+    both are of its runs: the interval of their mean, and the mean. authors: each run of its authors, or their
+    mean; ours: our mean. None or empty if nothing is known.
     """
 
     interval: tuple[float, float] | None
-    median: float | None
+    middle: float | None
     authors: tuple[float, ...]
     ours: float | None
 
@@ -35,9 +36,12 @@ def strip_of(cell: Cell) -> Strip | None:
     value, pool = judged.number.value, judged.others.independent
     same = judged.others.pools["same authors"]
     interval = judged.by_others.interval
+    middle = None if pool.median is None else pool.median - value
+    if judged.by_others.source:
+        middle = judged.by_others.difference
     strip = Strip(
         interval=None if interval is None else (_place(interval.low), _place(interval.high)),
-        median=None if pool.median is None else _place(pool.median - value),
+        middle=None if middle is None else _place(middle),
         authors=tuple(_place(run - value) for run in same.values or tuple(same.sources.values())),
         ours=None if cell.value is None else _place(cell.value - value),
     )

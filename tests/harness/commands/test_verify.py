@@ -16,7 +16,8 @@ def test_simcse_has_both_answers_by_others_in_every_row_of_this_name(printed: Ca
         "verdict    independent mean is lower; single runs reach it",
         "level      the mean of independent sources is 1.10 lower",
         "draw       inside the range of single runs and bests of 10 on dev (the paper does not state the "
-        "choice); 5 of 61 single runs are above it, and it is above 99 %",
+        "choice); 5 of 61 single runs are above it; with each independent source counted as one run, it is "
+        "above 99 %",
         "assumes    sources that report good and bad runs alike",
         "independent: 61 single runs, 13 sources, median of sources 75.27; authors of a competing method: ",
         "    https://github.com/hppRC/simple-simcse",

@@ -335,7 +335,10 @@ def test_a_published_number_is_found_by_its_value_on_a_scale_of_0_to_1() -> None
     from harness.evidence.search import numbers_like
 
     known: Any = SimpleNamespace(
-        numbers={n: SimpleNamespace(printed=n, value=n, row="a@b", table="t") for n in (77.67, 77.68, 0.78)}
+        numbers={
+            n: SimpleNamespace(printed=n, value=n, row="a@b", table="t", column="Avg")
+            for n in (77.67, 77.68, 0.78)
+        }
     )
     assert [number.value for number in numbers_like(known, "0.7767", ["t"])] == [77.67]
     assert [number.value for number in numbers_like(known, "0.78", ["t"])] == [0.78]
@@ -347,8 +350,23 @@ def test_a_published_number_is_found_by_values_that_round_to_it() -> None:
 
     known: Any = SimpleNamespace(numbers={n: printed(n) for n in (75.0, 75.25, 75.5)})
     known.numbers = {
-        key: SimpleNamespace(printed=key, value=key, row="a@b", table="t") for key in known.numbers
+        key: SimpleNamespace(printed=key, value=key, row="a@b", table="t", column="Avg")
+        for key in known.numbers
     }
     assert [number.value for number in numbers_like(known, "75", ["t"])] == [75.0, 75.25]
     with pytest.raises(InputError, match="no published number is 76"):
         numbers_like(known, "76", ["t"])
+
+
+def test_the_means_of_a_value_are_found_before_the_numbers_of_one_test_set() -> None:
+    from harness.evidence.search import numbers_like
+
+    cells = (("STSB", "one@b"), ("Avg", "two@b"), ("SICKR", "one@b"), ("Avg", "three@b"))
+    known: Any = SimpleNamespace(
+        numbers={
+            cell: SimpleNamespace(printed=77.2, value=77.2, row=cell[1], table="t", column=cell[0])
+            for cell in cells
+        }
+    )
+    found = [(number.column, number.row) for number in numbers_like(known, "77.2", ["t"])]
+    assert found == [("Avg", "two@b"), ("Avg", "three@b"), ("STSB", "one@b"), ("SICKR", "one@b")]

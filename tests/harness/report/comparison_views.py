@@ -40,13 +40,16 @@ CLAIM = Claim(says="a claim", source="a section", table="toy/table1", columns=["
 
 def comparison_page() -> dict[str, Any]:
     values = {
-        "best": FIRST, "conclusion": "a conclusion", "tasks": {STS: "STS", SICK: "SICK"},
+        "best": FIRST, "claiming": PAPERS[:1], "conclusion": "a conclusion",
+        "tasks": {STS: "STS", SICK: "SICK"},
         "rows": [(SECOND, BOTH)], "systems": {"one@b": FIRST, "two@b": SECOND}, "outcomes": ("won", "lost"),
         "comparisons": {"a": [1, 2]},
     }  # fmt: skip
     text = show(compare.PAGE, REPORT, values)
     return {
         "lede": part(text, '<p class="lede">', "</p>"),
+        "claims": plain(part(text, "<p>Only systems of ", "</p>")),
+        "links": re.findall(r'<a href="([^"]+#claims)">([^<]+)', text),
         "rows": rows_in(part(text, 'id="caption-best"', "</table>")),
         "caption": plain(part(text, 'id="caption-best">', "</caption>")),
         "choices": re.findall(r'<option value="([^"]+)"( selected)?>([^<]+)', text),

@@ -17,7 +17,8 @@ from harness.report.pages import evidence
 from harness.report.pages.answers import answers_of, load_numbers
 from harness.report.pages.cells import verdict_counts
 from harness.report.pages.content import Paper, Report
-from harness.report.pages.first_screen import INTERVAL, answer_values, marks_of
+from harness.report.pages.first_screen import INTERVAL, answer_values, gain_words, marks_of
+from harness.report.pages.search import search_places
 from harness.report.pages.sources import EVIDENCE_KINDS, anchor_of, system_sources
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.model import judged_numbers
@@ -61,8 +62,8 @@ def test_the_first_screen_answers_for_every_declared_number(report: Report) -> N
     assert simcse.reported == "76.25"
     assert (
         simcse.known == "median 75.27 of 13 independent sources, 2 by authors of a competing method; 5 of 61 "
-        "single runs are above it, and it is above "
-        "99\N{NO-BREAK SPACE}% of the runs of 11 sources, each independent source weighted as one run"
+        "single runs are above it; with each independent source counted as one run, it is above "
+        "99\N{NO-BREAK SPACE}% of the runs of the 11 sources that report single runs"
     )
     assert simcse.evidence == "pages/evidence.html#evidence-simcse-bert-base-uncased"
     una = actual["UNA with paraphrases, BERT-base"]
@@ -124,7 +125,7 @@ def test_a_number_that_is_not_settled_has_its_reason_and_what_to_cite_next_to_th
 ) -> None:
     text = show_index(report)
     row = text[text.index('<tr id="answer-simcse-roberta-base"') :].partition("</tr>")[0]
-    reason = "mean of 3 sources: −2.50 to +0.76, partly within half a point"
+    reason = "90 % interval of the mean of 3 sources: −2.50 to +0.76; partly within half a point"
     assert f'not settled<span class="source">{reason}</span>' in row
     assert "cite 75.70 (95 % interval 73.31 to 78.09), mean of 3 independent sources" in row
     assert [answer.name for answer in answers_of(report) if answer.open] == ["SimCSE, RoBERTa-base"]
@@ -191,3 +192,17 @@ def test_scores_that_the_authors_measured_again_are_marked_apart(report: Report)
         assert rows == [round(value, 4) for value in again]
         marked += len(rows)
     assert marked > 9, "ten seeds of UNA"
+
+
+def test_a_gain_over_an_own_run_names_it_where_another_table_quotes_another_number(report: Report) -> None:
+    """DCLR compares with SimCSE run again, 74.99, which others quote with 76.25; nobody quotes SCT's."""
+    actual = {answer.name: gain_words(answer) for answer in answers_of(report)}
+    assert actual["DCLR, BERT-base"] == "claims +1.90 over its own SimCSE run (74.99)"
+    assert actual["PT-BERT, BERT-base"] == "claims +1.49 over SimCSE"
+    assert [name for name, words in actual.items() if "its own" in words] == ["DCLR, BERT-base"]
+
+
+def test_a_number_is_searched_by_the_value_to_cite_too(report: Report) -> None:
+    names = [name for kind, name, _ in search_places(report) if kind == "number"]
+    assert "DCLR, BERT-base 76.89, cite 77.22" in names
+    assert "PT-BERT, BERT-base 77.74" in names, "nothing else is to be cited"

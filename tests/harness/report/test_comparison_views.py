@@ -47,6 +47,8 @@ WORTH = [
 VIEWS: dict[str, tuple[Callable[[], Any], Any]] = {
     "comparison": (comparison_page, {
         "lede": "a conclusion",
+        "claims": "plan a plan are compared here; for what the papers claim, see Claims of TOY .",
+        "links": [("../papers/toy.html#claims", "TOY")],
         "rows": [["System", "Won – lost", "Mean", "STS", "SICK"],
                  ["m/ two cradle", "1 – 0 – 1 – 0", "+6.50 +6.05 to +6.95", "+6.00 +5.78 to +6.22", "+7.00"]],
         "caption": "m/one@backbone minus each Spearman, accuracy or MAP × 100",

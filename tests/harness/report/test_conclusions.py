@@ -3,6 +3,7 @@
 import html
 import re
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -17,7 +18,7 @@ from harness.evidence.words import scale, with_count
 from harness.report.pages import audit, compare, evidence
 from harness.report.pages.audit import CodeDeviation, MethodAudit, audit_conclusion
 from harness.report.pages.compare import comparison_conclusion
-from harness.report.pages.content import Report
+from harness.report.pages.content import Paper, Report
 from harness.report.pages.first_screen import plural
 from harness.report.runs import RunDetail
 from harness.report.tables.build import Evidence, build_table
@@ -145,6 +146,14 @@ def test_the_conclusion_of_compare_counts_supported_differences_and_names_the_la
         "from it. No difference of means is supported by the runs."
     )
     assert "of the untrained systems" in comparison_conclusion(system("a", exact=True), rows)
+
+
+def test_the_page_compare_leads_to_the_claims_of_every_paper_that_has_some(report: Report) -> None:
+    papers = tuple(Paper(key, key, "", (), short=key.upper()) for key in ("dclr", "without", "una"))
+    text = show(compare.PAGE, replace(report, papers=papers))
+    links = re.findall(r'<a href="\.\./papers/(\w+)\.html#claims">(\w+)<', text)
+    assert links == [("dclr", "DCLR"), ("una", "UNA")]
+    assert "<p>Only systems of plan <code>small</code> are compared here.</p>" in show(compare.PAGE, report)
 
 
 def test_the_page_compare_begins_with_the_outcomes_of_its_table(report: Report) -> None:

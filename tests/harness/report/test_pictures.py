@@ -102,7 +102,9 @@ def test_the_first_picture_has_the_second_line_of_each_number_on_every_screen() 
     for svg in forest_of(two, "k").drawings:
         texts = " ".join(ElementTree.fromstring(svg).itertext())
         assert re.search("no independent run found;? +claims [+]2.00 over SimCSE", texts)
-        assert re.search("mean of 3 sources: −2.91 to .0.48, partly within half a point", texts)
+        assert re.search(
+            "90 % interval of the mean of 3 sources: −2.91 to .0.48;? +partly within half", texts
+        )
 
 
 def test_the_first_picture_names_every_number_with_its_verdict_and_links_to_its_row(forest: Chart) -> None:
@@ -118,9 +120,18 @@ def test_the_conclusion_counts_the_verdicts() -> None:
     low = {name: (70.0 + index / 10,) for index, name in enumerate("abc")}
     actual = [answer("One", low), answer("Two", {}), answer("Three", low)]
     assert conclusion(actual) == (
-        "Of 3 well-known numbers, 2 are above the mean of other runs and outside the range of their kind; "
-        "1 was measured by its authors only."
+        "None of 3 well-known numbers is known to replicate: 2 are above the mean of other runs and outside "
+        "the range of their kind; 1 was measured by its authors only."
     )
+
+
+def test_the_conclusion_says_that_no_number_replicates_only_if_none_does() -> None:
+    """A control that replicates is none of the numbers."""
+    two, replicates = answer("Two", {}), answer("Three", {}, (76.2, 76.3) * 10)
+    authors = "were measured by their authors only."
+    assert conclusion([two, replicates]).startswith("Of 2 well-known numbers, 1 replicates; ")
+    none = f"None of 2 well-known numbers is known to replicate: 2 {authors} The control replicates."
+    assert conclusion([two, two, replace(replicates, control=True)]) == none
 
 
 def test_equal_rows_give_equal_bytes_and_two_pictures_share_no_id(forest: Chart) -> None:

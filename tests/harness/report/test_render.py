@@ -192,7 +192,7 @@ def test_the_list_that_is_searched_has_every_paper_table_row_and_number_of_the_r
     assert listed["places"] == [
         ["paper", "A paper", "papers/p.html"],
     ]
-    columns = [["c0", "Column 0"], ["c1", "Column 1"], ["c2", "Column 2"]]
+    columns = [["c0", "Column 0", False], ["c1", "Column 1", False], ["c2", "Column 2", False]]
     first, second = listed["tables"]
     assert first == {
         "kind": "table", "title": "A table", "page": "pages/small.html", "id": "table-t", "columns": columns,

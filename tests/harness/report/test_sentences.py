@@ -84,7 +84,7 @@ def contradictions(text: str, actual: Judged) -> list[str]:
         r"runs reach (it|them)": (
             verdict.draw == "inside" and verdict.is_off and reached.get(verdict.level, False)
         ),
-        r"would be reached|above every single run": (
+        r"would be reached|within reach|above every single run": (
             verdict.draw == "inside as a best" and picked > 1 and not reached["lower"]
         ),
         r"does not replicate|runs score": verdict.fails,

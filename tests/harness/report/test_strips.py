@@ -59,11 +59,26 @@ def test_a_strip_has_others_and_ours_at_their_distance_and_the_far_ones_at_the_e
     known = judged(printed(75.0), measured({"one": 75.5, "two": 73.5, "three": 74.5}))
     strip = strip_of(Cell(number=known.number, judged=known, value=75.0 - 2 * REACH))
     assert strip is not None
-    assert (strip.median, strip.ours) == (round(-0.5 * STRIP_WIDTH / REACH, 1), -STRIP_WIDTH)
+    assert (strip.middle, strip.ours) == (round(-0.5 * STRIP_WIDTH / REACH, 1), -STRIP_WIDTH)
     assert strip.interval is not None
-    assert strip.interval[0] < strip.median < strip.interval[1]
+    assert strip.interval[0] < strip.middle < strip.interval[1]
     assert strip_of(NOBODY) is None
     assert strip_of(Cell(value=5.0)) is None
+
+
+def test_a_strip_on_which_one_lab_decides_has_the_mean_of_its_runs_within_their_interval() -> None:
+    """Twenty runs around 75, and one source of 75.4: the median, 75.2, is outside of their interval."""
+    runs = tuple(75.0 + 0.3 * sign for sign in (-1, 1)) * 10
+    others = measured({"lab/a": 75.0, "lab/b": 75.4}, {"lab/a": runs, "lab/b": (75.4,)})
+    pool = replace(others.independent, counts={"lab/a": 20, "lab/b": 1})
+    known = judged(printed(76.0), replace(others, pools={**others.pools, "independent": pool}))
+    assert known.answer.source == "lab/a"
+    assert known.others.independent.median == pytest.approx(75.2)
+    strip = strip_of(Cell(number=known.number, judged=known))
+    assert strip is not None
+    assert strip.middle == -STRIP_WIDTH / REACH
+    assert strip.interval is not None
+    assert strip.interval[0] < strip.middle < strip.interval[1] < STRIP_WIDTH * -0.8 / REACH
 
 
 def test_averages_come_first_and_other_columns_keep_their_order() -> None:

@@ -212,12 +212,12 @@ VIEWS: dict[str, tuple[Callable[[], Any], Any]] = {
         "tables": [
             {"kind": "figure", "title": "Toy table 1: a title", "page": "papers/toy.html",
              "id": "table-toy-table1",
-             "columns": [["first-key", "First title"], ["second-key", "Second title"],
-                         ["third-key", "Third title"]],
+             "columns": [["first-key", "First title", False], ["second-key", "Second title", True],
+                         ["third-key", "Third title", False]],
              "rows": [["Row title (A group)", "toy-table1--row-title", "0.746", "0.500", "3"],
                       ["Other title (B group)", "toy-table1--other-title", "0.612", "0.510", "4"]]},
             *({"kind": "table", "title": "Solo table 2: other", "page": "papers/solo.html",
-               "id": f"table-solo-table{n}", "columns": [["only", "Only"]],
+               "id": f"table-solo-table{n}", "columns": [["only", "Only", False]],
                "rows": [[f"R{row}", f"solo-table{n}--r{row}", f"{row}.00"] for row in (60, 61, 62)]}
               for n in (2, 3)),
         ],

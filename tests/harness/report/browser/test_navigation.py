@@ -60,6 +60,14 @@ def test_every_page_finds_a_reported_number_and_leads_to_its_cell(overview: Page
     wait_until(overview, "location.href.endsWith('papers/pcl.html#pcl-table2--bert-base-simcse--avg')")
 
 
+def test_a_value_to_cite_finds_its_number_and_averages_come_before_test_sets(overview: Page) -> None:
+    assert search(overview, "77.22")[0].startswith("DCLR, BERT-base 76.89, cite 77.22")
+    hits = [hit for hit in search(overview, "77.22") if ": 77.22" in hit]
+    averages = [", Avg: " in hit for hit in hits]
+    assert len(hits) > 1
+    assert averages == sorted(averages, reverse=True)
+
+
 def test_the_navigation_is_one_line_on_a_window_of_1280_pixels(overview: Page) -> None:
     tops = overview.locator("nav.site > *").evaluate_all(
         "parts => parts.map((part) => part.getBoundingClientRect()).map((box) => (box.top + box.bottom) / 2)"
