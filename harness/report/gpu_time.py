@@ -128,7 +128,7 @@ def gpu_plan(
     verdicts for an hour. Left out are systems whose averages all have less than an even chance, and those
     whose corpus is derived, as its hours are not known.
     """
-    systems, times = averages_of(tables, papers), read_hours()
+    systems, times = chances_of_averages(tables, papers), read_hours()
     by_look = {look: candidates(systems, recipes, look) for look in LOOKS}
     plans = {look: fitting(found, SPANS[span]) for look, found in by_look.items()}
     seeds = max(plans, key=lambda look: _expected(plans[look]))
@@ -147,7 +147,7 @@ def gpu_plan(
     return GpuPlan(span, seeds, tuple(best), cost, times.gpu_name, basis, tuple(left.values()))
 
 
-def averages_of(tables: Mapping[str, Table], papers: Sequence[str]) -> dict[str, Chances]:
+def chances_of_averages(tables: Mapping[str, Table], papers: Sequence[str]) -> dict[str, Chances]:
     """Returns the chances of the reported averages of each system in the papers' main tables."""
     found: dict[str, dict[Fact, Mapping[int, float]]] = defaultdict(dict)
     for table in main_tables(tables, papers):

@@ -27,7 +27,7 @@ def test_every_hit_leads_to_a_place_that_is_there_and_every_reported_number_is_a
         addresses.append(f"{table['page']}#{table['id']}")
         for _, row, *values in table["rows"]:
             pairs = zip(table["columns"], values, strict=True)
-            cells = [f"{row}--{column}" for (column, _), value in pairs if value]
+            cells = [f"{row}--{column}" for (column, *_), value in pairs if value]
             addresses += [f"{table['page']}#{anchor}" for anchor in (row, *cells)]
             numbers += len(cells)
     for address in addresses:

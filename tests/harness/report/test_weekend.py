@@ -14,7 +14,15 @@ from harness.plan.hours import Cost
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
 from harness.report.assembly.tables import build_one_table, build_tables, evidence_of, judged_in
-from harness.report.gpu_time import SPANS, Candidate, GpuPlan, averages_of, candidates, fitting, gpu_plan
+from harness.report.gpu_time import (
+    SPANS,
+    Candidate,
+    GpuPlan,
+    candidates,
+    chances_of_averages,
+    fitting,
+    gpu_plan,
+)
 from harness.report.hours import BACKBONE, main_tables
 from harness.report.tables.model import Table
 
@@ -55,7 +63,7 @@ def candidate(name: str, chance: float, **hours: float) -> Candidate:
 )
 def test_chances_equal_those_of_verify(system: str, table: str, row: str) -> None:
     """`verify` prints the chance by the advised look and by five seeds."""
-    facts = averages_of(tables(), [*load_published().papers])[system]
+    facts = chances_of_averages(tables(), [*load_published().papers])[system]
     compared = 0
     for judged in judged_in(table, row, "Avg"):
         if judged.fact not in facts:
@@ -85,7 +93,7 @@ def test_the_cost_is_the_total_of_the_command_and_fits(span: str) -> None:
 
 @pytest.mark.parametrize("span", SPANS)
 def test_no_other_number_of_seeds_is_expected_to_settle_more(span: str) -> None:
-    systems = averages_of(tables(), [*load_published().papers])
+    systems = chances_of_averages(tables(), [*load_published().papers])
     for look in LOOKS:
         others = fitting(candidates(systems, load_recipes(), look), SPANS[span])
         assert sum(sum(each.chances) for each in others) <= planned(span).expected
@@ -98,7 +106,7 @@ def test_the_page_shows_the_plan_and_verifies_a_system_of_it(span: str) -> None:
     verified = re.search(r"sentbench verify (\S+) (\S+) Avg", text)
     assert verified is not None
     (judged,) = judged_in(verified[1], verified[2], "Avg")
-    systems = averages_of(tables(), [*load_published().papers])
+    systems = chances_of_averages(tables(), [*load_published().papers])
     (system,) = (name for name, facts in systems.items() if judged.fact in facts)
     assert system in {each.name.partition("/")[2] for each in planned(span).systems}
 
@@ -132,6 +140,6 @@ def test_the_main_table_of_a_paper_tests_its_own_method() -> None:
     """PT-BERT's tables 1 and 2 have SimCSE alone; its table 3 has PT-BERT and SimCSE."""
     some = {key: build_one_table(key) for key in ("ptbert/table1", "ptbert/table2", "ptbert/table3")}
     assert [table.key for table in main_tables(some, ["ptbert"])] == ["ptbert/table3"]
-    found = averages_of(some, ["ptbert"])
+    found = chances_of_averages(some, ["ptbert"])
     assert {*found} == {"pt-bert", "simcse"}
     assert all(fact[0].endswith(BASE) for facts in found.values() for fact in facts)
