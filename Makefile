@@ -22,7 +22,7 @@ MORE := UV_FIND_LINKS="$$("$(BIN)/python" -m pip config get global.find-links 2>
 install = env $(INDEX) $(MORE) "$(BIN)/uv" pip install --quiet --index-strategy unsafe-best-match \
 	--python "$(BIN)/python" $(1) 2>/dev/null || "$(BIN)/python" -m pip install $(PIP_OPTIONS) $(1)
 # Runs a command and says every four seconds that it still runs.
-saying = { passed=0; while sleep 4; do passed=$$((passed + 4)); echo "$(1), $$passed s"; done; } & saying=$$!; \
+saying = { passed=0; while sleep 4 >/dev/null 2>&1; do passed=$$((passed + 4)); echo "$(1), $$passed s"; done; } & saying=$$!; \
 	$(2); code=$$?; kill $$saying; exit $$code
 
 CHROMIUM ?= chromium

@@ -91,7 +91,7 @@ def test_a_folder_without_a_model_is_refused_before_data_are_fetched(
     ("mask", "mode"),
     [
         ("077", 0o600),
-        ("002", 0o664),
+        pytest.param("002", 0o664, marks=pytest.mark.thorough),
         pytest.param("022", 0o644, marks=pytest.mark.thorough),
         pytest.param("027", 0o640, marks=pytest.mark.thorough),
     ],

@@ -57,6 +57,7 @@ def test_the_stage_writes_all_that_the_pipeline_declares_which_leaves_the_former
     assert {f"reports/{name}" for name in written} == {name for out in outs for name in out}
 
 
+@pytest.mark.thorough
 def test_the_next_report_may_replace_that_of_a_single_result(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
