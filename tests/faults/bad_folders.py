@@ -1,4 +1,4 @@
-"""Model folders with one fault each, made from tiny valid ones."""
+"""Model folders with one fault each, made from five tiny valid ones."""
 
 import json
 import shutil
@@ -51,6 +51,11 @@ def sound_folders(top: Path) -> dict[str, Path]:
     shutil.copytree(top / "mapped", top / "foreign")
     (top / "foreign/sentbench.json").unlink()
     WordAverageEncoder(torch.randn(len(tiny.WORDS), 6), tiny.WORDS).save(top / "words")
+    words = json.loads((plain / "tokenizer.json").read_text())["model"]["vocab"]
+    shutil.copytree(plain, top / "vocabulary")
+    (top / "vocabulary/tokenizer.json").unlink()
+    (top / "vocabulary/tokenizer_config.json").write_text('{"tokenizer_class": "BertTokenizer"}')
+    (top / "vocabulary/vocab.txt").write_text("".join(f"{word}\n" for word in words))
     return {path.name: path for path in sorted(top.iterdir())}
 
 
@@ -69,7 +74,7 @@ def file_faults(base: str, folder: Path) -> Iterator[Fault]:
         for kind, spoil in SHAPES.items():
             yield Fault(base, f"{name} {kind}", lambda at, name=name, spoil=spoil: spoil(at / name), unread)
         for cut in sorted({1, size // 3, size - 3}):
-            word_cut = name == "vocab.txt" and cut == size - 3
+            word_cut = name == "vocab.txt" and (base == "vocabulary" or cut == size - 3)
             yield Fault(
                 base, f"{name} cut after {cut}", _bytes(name, file.read_bytes()[:cut]), unread or word_cut
             )
@@ -110,6 +115,19 @@ def _entry(name: str, keys: tuple[Any, ...], value: Any) -> Callable[[Path], obj
         (folder / name).write_text(json.dumps(replaced(whole, keys, value)))
 
     return spoil
+
+
+def size_faults() -> Iterator[Fault]:
+    """Yields config.json with sizes that its weights do not have: two layers, for example."""
+    sizes = ("hidden_size", "num_attention_heads", "intermediate_size", "vocab_size")
+    larger = dict.fromkeys((*sizes, "max_position_embeddings", "type_vocab_size"), 1000)
+    for key, more in {**larger, "num_hidden_layers": 3}.items():
+        for value in (-1, 0, 1, more, float("nan"), 1.5, "16", None, [16]):
+            spoil = _entry("config.json", (key,), value)
+            one_head = (key, value) == ("num_attention_heads", 1)
+            yield Fault("plain", f"{key} is {str(value)[:32]}", spoil, may_pass=one_head)
+    for value in ("nan", 10**5, -5, "x", None, [1]):
+        yield Fault("plain", f"num_labels is {value}", _entry("config.json", ("num_labels",), value), True)
 
 
 def weight_faults() -> Iterator[Fault]:
@@ -185,3 +203,19 @@ def _sharded(folder: Path, shard: str) -> None:
     (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
     index = {"metadata": {}, "weight_map": dict.fromkeys(names, shard)}
     (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+
+
+def tokenizer_faults() -> Iterator[Fault]:
+    """Yields tokenizers and vocabularies that do not fit."""
+    words = [*tiny.SPECIAL, *tiny.WORDS]
+    many = [f"w{number}" for number in range(500)]
+    for kind, lines in {"a word twice": [*words, "man"], "many words": [*words, *many]}.items():
+        unused = kind == "many words"
+        yield Fault("vocabulary", kind, _bytes("vocab.txt", "\n".join(lines).encode()), unused)
+    yield Fault("words", "a word twice", _bytes("vocab.txt", "\n".join([*tiny.WORDS[1:], "two"]).encode()))
+    for key in ("model", "added_tokens", "normalizer", "pre_tokenizer", "post_processor", "decoder"):
+        for value in (3, {"type": "x"}, {"type": "Replace", "pattern": {"Regex": "(((("}, "content": ""}):
+            spoil = _entry("tokenizer.json", (key,), value)
+            yield Fault("plain", f"tokenizer.json {key} is {value}", spoil, may_pass=key == "decoder")
+    yield Fault("plain", "ids beyond the model", _entry("tokenizer.json", ("model", "vocab", "man"), 10**6))
+    yield Fault("plain", "an id twice", _entry("tokenizer.json", ("model", "vocab", "man"), 5), may_pass=True)

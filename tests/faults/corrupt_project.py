@@ -21,6 +21,10 @@ from tests.faults.small_project import (
 from tests.support.plan import small_plan
 from tests.support.yaml_files import dump_yaml, load_yaml
 
+STUDENT = "distill-small__minilm-l2__s0"
+VIEWS = "sct-small__minilm-l2__s0"
+SHALLOW = "simcse-small__first__s0"
+TEACHER = "minilm-l2__words"
 DERIVE = ["stage", "corpus", "views", "--device", "cpu"]
 SCORES = (f"reports/scores/{RUN}.json",)
 
@@ -28,9 +32,11 @@ SCORES = (f"reports/scores/{RUN}.json",)
 class Reader(NamedTuple):
     """A command with the files that it reads, as patterns below the project.
 
-    checksummed: the command compares their hashes, so every lost or flipped bit must be detected.
-    interrupted: the command was stopped before and left its state. slow: it takes seconds. Declared files
-    are damaged in test_declared_files.py, encoder folders of users in test_model_folders.py.
+    checksummed: the command compares their hashes, so every lost or flipped bit must be detected; between
+    stages DVC compares them. interrupted: the
+    command was stopped before and left its state.
+    slow: it takes seconds. Declared files are damaged in test_declared_files.py, encoder folders of users in
+    test_model_folders.py.
     """
 
     command: list[str]
@@ -41,8 +47,8 @@ class Reader(NamedTuple):
 
 
 WEIGHTS = "model.safetensors"
-ENCODER = ("config.json", WEIGHTS, "tokenizer.json", "tokenizer_config.json")
-ENCODER += ("modules.json", "1_Pooling/config.json", "sentbench.json")
+TRANSFORMER = ("config.json", WEIGHTS, "tokenizer.json", "tokenizer_config.json")
+ENCODER = (*TRANSFORMER, "modules.json", "1_Pooling/config.json", "sentbench.json")
 
 
 def below(folder: str, *names: str) -> tuple[str, ...]:
@@ -51,10 +57,21 @@ def below(folder: str, *names: str) -> tuple[str, ...]:
 
 
 READERS = {
+    "backbone": Reader(TRAIN, below("backbones/minilm-l2", *TRANSFORMER)),
+    # a stage that only copies takes any bytes: DVC has compared them with those of the stage before
+    "copied backbone": Reader(["stage", "backbone", "copied"], below("data/model", "source.json")),
+    "cut backbone": Reader(["stage", "backbone", "cut"], below("data/model", "source.json", *TRANSFORMER)),
+    "backbone that was cut, trained": Reader(
+        train(SHALLOW), below("backbones/first", "backbone.json", *TRANSFORMER)
+    ),
     "artefact, evaluated": Reader(
         EVALUATE, below(f"artefacts/{RUN}", "run.json", "train.jsonl", f"last/{WEIGHTS}", *ENCODER)
     ),
     "artefact, published": Reader(PUBLISH, below(f"artefacts/{RUN}", "run.json", *ENCODER), True),
+    "vectors of a teacher": Reader(
+        train(STUDENT), below(f"teachers/{TEACHER}", "vectors.npy", "texts.npy", "teacher.json")
+    ),
+    "derived corpus": Reader(train(VIEWS), below("corpora/views", "corpus.tsv", "corpus.json")),
     "parts of a derived corpus": Reader(
         DERIVE, (".cache/resume/corpora/*/1/*.json",), True, interrupted=True
     ),
@@ -69,6 +86,8 @@ READERS = {
         EVALUATE, below("data/stsb", "source.json", "sts-test.csv", "sts-dev.csv"), True
     ),
     "source, trained on": Reader(TRAIN, below("data/words", "source.json", "words.txt")),
+    "source, taught": Reader(["stage", "teacher", TEACHER], below("data/words", "source.json", "words.txt")),
+    "source, rewritten": Reader(DERIVE, below("data/words", "source.json", "words.txt")),
     "source, checked": Reader(
         ["data", "check", "tiny"], below("data/tiny", "source.json", "words.txt"), True
     ),
@@ -76,6 +95,7 @@ READERS = {
     "scores, published": Reader(PUBLISH, SCORES, True),
     "scores, checked": Reader(["check", "--against", "reports/scores"], SCORES, True),
     "scores, reported": Reader(["report"], SCORES, True, slow=True),
+    "entries of the plan": Reader(["stage", "entries"], (".entries/plan.json", f".entries/runs/{RUN}.json")),
     "records of the report": Reader(
         ["report"],
         (
@@ -86,20 +106,21 @@ READERS = {
         slow=True,
     ),
 }
-"""Between the other stages DVC compares all files."""
 
 
 def write_everything(folder: Path) -> Path:
     """Writes the project, runs the commands that create its files, and returns its folder."""
     write_project(folder)
     (folder / "methods").unlink()
+    shutil.copytree(folder / "backbones/minilm-l2", folder / "data/model")
     (folder / "data/tiny").mkdir()
     (folder / "data/tiny/words.txt").write_text("one\ntwo\nthree\n")
-    for name in ("words", "tiny"):
+    for name in ("words", "model", "tiny"):
         write_source_record(folder / "data" / name)
     (folder / "params.yaml").write_text(dump_yaml(_params(folder), sort_keys=False))
     with chdir(folder):
-        for command in (TRAIN, EVALUATE):
+        made = [["stage", "teacher", TEACHER], DERIVE, ["stage", "backbone", "first"], ["stage", "entries"]]
+        for command in (TRAIN, EVALUATE, *made):
             assert main(command) == 0
     shutil.copytree(folder / "reports/scores", folder / "before")
     shutil.copy(ROOT / "reports/benchmarks.json", folder / "reports")
@@ -108,10 +129,31 @@ def write_everything(folder: Path) -> Path:
 
 
 def _params(folder: Path) -> dict[str, Any]:
+    plan = small_plan()
+    planned = plan["runs"]
     params: dict[str, Any] = load_yaml((folder / "params.yaml").read_text())
-    params["runs"][RUN]["weights"] = "both"
-    views = small_plan()["corpora"]["wiki-small-views"]
-    params["corpora"] = {"views": {**views, "origin": "data/words", "tool": "data/words", "rows": None}}
+    runs = params["runs"]
+    runs[RUN]["weights"] = "both"
+    short = {name: runs[RUN][name] for name in ("corpus", "tasks", "weights", "train")}
+    views = {"corpus": "corpora/views", "parent": "corpora/views"}
+    runs[STUDENT] = {**planned[STUDENT.replace("minilm-l2", "words-50d")], **short}
+    runs[STUDENT] |= {"backbone": runs[RUN]["backbone"], "parent": f"teachers/{TEACHER}"}
+    runs[SHALLOW] = {**runs[RUN], "backbone": "backbones/first"}
+    runs[VIEWS] = {**planned[VIEWS.replace("minilm-l2", "words-50d")], **short, **views}
+    runs[VIEWS]["backbone"] = runs[RUN]["backbone"]
+    augmentations = plan["corpora"]["wiki-small-views"]
+    params["corpora"] = {
+        "views": {**augmentations, "origin": "data/words", "tool": "data/words", "rows": None}
+    }
+    params["teachers"] = {
+        TEACHER: {"encoder": "backbones/minilm-l2", "corpus": "data/words"}
+        | {"pooling": "mean", "arithmetic": "portable"}
+    }
+    params["backbones"] |= {
+        "copied": {"origin": "data/model", "corpus": "data/model", "layers": None},
+        "cut": {"origin": "data/model", "corpus": "data/model", "layers": 1},
+        "first": {"origin": "data/model", "corpus": "data/model", "layers": 1},
+    }
     return params
 
 

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.thorough
 SECONDS = 5
 """Longest processor time that a folder may take; a sound one takes a twentieth of a second."""
 
-SAMPLES = {"files": 40, "weight": 12, "foreign": 30, "values": 40}
+SAMPLES = {"files": 40, "size": 12, "weight": 12, "foreign": 30, "tokenizer": 13, "values": 40}
 """Kind of fault -> folders of the default run, drawn once for all."""
 
 
@@ -44,7 +44,7 @@ def work_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.C
 
 
 def command(base: str, folder: Path) -> list[str]:
-    pooling = ["--pooling", "mean"] if base == "plain" else []
+    pooling = ["--pooling", "mean"] if base in ("plain", "vocabulary") else []
     return ["evaluate", str(folder), "--tasks", "STSB", "--text", "raw", "--json", *pooling]
 
 
