@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from harness.check.first_losses import is_exact
-from harness.evidence.further import read_recorded
+from harness.evidence.further import left_out_line, read_recorded
 from harness.evidence.history import changed_files
 from harness.evidence.moved import Answer, score_title
 from harness.evidence.reproduction import Reproduction, compare_with_committed, explained, of_other_packages
@@ -52,7 +52,9 @@ def check_results(
     committed: the results to compare with, and the reason if there are none.
     """
     against = arguments.against
-    here = {result.run.key: result for result in read_recorded().results}
+    recorded = read_recorded()
+    here = {result.run.key: result for result in recorded.results}
+    findings.problems += [left_out_line(name) for name in recorded.left_out if name in params.further]
     there, why = committed
     former = {result.run.key: result for result in there if result.run.key in params.runs}
     if not former:

@@ -475,3 +475,8 @@ def test_further_seeds_that_were_not_trained_here_are_as_committed(
     stored_vectors(TRAINED[2]).touch()
     git(project, "restore", "reports")
     assert last_line(shown(capsys)).endswith("4 of 4 runs here are bit-identical")
+    evaluate(TRAINED[1], score(60))
+    commit(project, "the first seeds alone")
+    text = shown(capsys, code=1)
+    assert "left out: the further seeds of simcse-small__words-50d belong to other scores" in text
+    assert last_line(text).startswith("not reproduced: 1 problem above")
