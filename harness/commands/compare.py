@@ -206,6 +206,6 @@ def annotated(moves: Sequence[Move], fail_on: str) -> list[str]:
         change = "is gone" if move.change is None else f"{100 * move.change:+.2f} points"
         band = "" if move.band is None else f", seeds before {move.band.low:.2f} to {move.band.high:.2f}"
         level: Level = "error" if fails(move, fail_on) else "warning"
-        title = f"{key.system}@{key.backbone} {key.task}: {move.outcome}"
-        annotations.append(annotation(level, title, f"{key.metric} {change}{band} ({key.selection})"))
+        title = f"{key.system}@{key.backbone} {key.title}: {move.outcome}"
+        annotations.append(annotation(level, title, f"{key.metric} {change}{band}"))
     return [*annotations, annotation("notice", "scores compared", summary(moves))]

@@ -12,8 +12,7 @@ moved               anything else: the score is outside, is missing, has another
 
 A band is the mean over the seeds plus and minus the larger of SDS sample standard deviations and FLOOR; for
 one seed it is FLOOR. With at most 26 seeds none of the scores that a band is computed from can lie outside
-it. A score above its band has also moved. Subsets of a test set have no band; only the scores over all items
-count.
+it. A score above its band has also moved. Only headline scores have a band, so not the subsets of an STS set.
 
 With portable arithmetic `sentbench check` demands identical results.
 """
@@ -35,8 +34,9 @@ ROUNDING_POINTS = 0.05
 """FLOOR, ROUNDING_POINTS: points."""
 CONTINUOUS = ("spearman", "pearson", "anisotropy", "alignment", "uniformity")
 """Metrics that are continuous in the vectors; the others count examples."""
-WATCHED = ("spearman", "accuracy", "map")
-"""Metrics that have bands, over all items of a task."""
+HEADLINE = {"spearman": "all", "accuracy": "", "map": ""}
+"""The headline metrics of a task with their settings; an empty setting means every one: a setting of accuracy
+names the classifier's protocol, one of MAP the group of queries and what decides between ties."""
 LOSS_ROUNDING = 1e-3
 """Relative tolerance of first losses between two kinds of arithmetic."""
 Pair = tuple[ResultFile, ResultFile]
@@ -109,8 +109,8 @@ def bands_of(results: Iterable[ResultFile]) -> dict[tuple[System, ScoreName], Ba
 
 
 def is_watched(name: ScoreName) -> bool:
-    """Returns whether a score has a band: it covers all items of a task."""
-    return name.metric in WATCHED and name.setting == "all"
+    """Returns whether a score has a band: a headline metric in a setting of its own."""
+    return HEADLINE.get(name.metric) in ("", name.setting)
 
 
 def changes_of(pairs: Sequence[Pair]) -> list[ScoreChange]:

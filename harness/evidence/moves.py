@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Literal, NamedTuple
 
-from harness.evidence.moved import WATCHED, Answer, Band, answer_of, band_of, worst
+from harness.evidence.moved import Answer, Band, answer_of, band_of, is_watched, worst
 from harness.evidence.schema import ResultFile, ScoreName
 
 Outcome = Answer | Literal["added", "removed"]
@@ -19,8 +19,15 @@ class ScoreKey(NamedTuple):
     backbone: str
     task: str
     metric: str
+    setting: str
     selection: str
     text: str
+
+    @property
+    def title(self) -> str:
+        """The task, with the setting and the selection unless they are the usual ones."""
+        usual = ("all", "best-dev")
+        return ", ".join([self.task, *(part for part in (self.setting, self.selection) if part not in usual)])
 
 
 class Scored(NamedTuple):
@@ -62,7 +69,7 @@ class Move:
 
 
 def moves_between(before: Iterable[ResultFile], after: Iterable[ResultFile]) -> list[Move]:
-    """Returns one move for every watched score (setting `all`) of either side, the largest change first."""
+    """Returns one move for every watched score of either side, the largest change first."""
     old, new = _sides(before), _sides(after)
     moves = [_move(key, old.get(key, {}), new.get(key, {})) for key in dict.fromkeys([*old, *new])]
     return sorted(moves, key=lambda move: (-abs(move.change or 0.0), move.key))
@@ -90,8 +97,9 @@ def _sides(results: Iterable[ResultFile]) -> dict[ScoreKey, dict[int, Scored]]:
     for result in results:
         run, text = result.run, result.provenance.text
         for score in result.scores:
-            if score.metric in WATCHED and score.setting == "all":
-                key = ScoreKey(run.id, run.backbone, score.task, score.metric, score.selection, text)
+            if is_watched(score.name):
+                task, metric, setting, selection = score.name
+                key = ScoreKey(run.id, run.backbone, task, metric, setting, selection, text)
                 weights, trained = result.provenance.encoder_sha256, result.selection.last_step > 0
                 scored = Scored(100 * score.value, weights, trained, run.recipe, score.name)
                 sides.setdefault(key, {})[run.seed] = scored

@@ -20,14 +20,13 @@ from harness.evidence.differences import (
     move_together,
     pairs_of_mean,
 )
+from harness.evidence.moved import HEADLINE
 from harness.evidence.number_tests import LEVEL, MARGIN
 from harness.evidence.schema import ResultFile
 from harness.evidence.statistics import StandardError
 
 MEAN_FIRST = f"the mean at {LEVEL:.0%}, then the test sets by Holm".replace("%", " %")
 """How a comparison is tested."""
-HEADLINE = {"spearman": "all", "accuracy": "", "map": ""}
-"""The headline metrics of a task with their settings; an empty setting means the first one stated."""
 
 
 class TaskName(NamedTuple):
@@ -106,8 +105,8 @@ def headlines(scores: Iterable[Any], text: str) -> Iterator[tuple[TaskName, floa
     """Yields the headline score of each test set: Spearman over all pairs, accuracy, or MAP.
 
     scores: of one model on one form of text, each with task, metric, setting and value. Development sets and
-    tasks derived from another one (a name with arguments) are skipped. The first score counts, which belongs
-    to the selected weights if the last weights were evaluated too.
+    tasks derived from another one (a name with arguments) are skipped. Of several settings the first counts,
+    as does the first of two selections, which is of the selected weights.
     """
     met = set()
     for score in scores:

@@ -55,12 +55,11 @@ def _table(moves: Sequence[Move]) -> list[str]:
     for move in moves:
         key = move.key
         changed = " (recipe changed)" if move.recipe_changed else ""
-        task = key.task if key.selection == "best-dev" else f"{key.task}, {key.selection}"
         before, after, change = (100 * (value or 0.0) for value in (move.before, move.after, move.change))
         band = "" if move.band is None else f"{move.band.low:.2f} to {move.band.high:.2f}"
         name = escape(f"{key.system}@{key.backbone}") + changed
         lines.append(
-            f"| {name} | {escape(task)} | {before:.2f} | {after:.2f} | {change:+.2f} | {band} | "
+            f"| {name} | {escape(key.title)} | {before:.2f} | {after:.2f} | {change:+.2f} | {band} | "
             f"{move.outcome} | {move.seeds[0]}, {move.seeds[1]} |"
         )
     return lines

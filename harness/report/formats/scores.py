@@ -5,8 +5,9 @@ from dataclasses import asdict, dataclass
 
 from harness.evidence import statistics
 from harness.evidence.differences import Difference
+from harness.evidence.moved import HEADLINE
 from harness.evidence.statistics import Interval
-from harness.evidence.system_pairs import HEADLINE, MEAN_FIRST, SystemComparison
+from harness.evidence.system_pairs import MEAN_FIRST, SystemComparison
 from harness.report.formats.latex import escape
 from harness.report.formats.text import DASH, align
 

@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from harness.evidence.moved import HEADLINE
 from harness.evidence.schema import ResultFile
 from harness.evidence.statistics import mean
-from harness.evidence.system_pairs import HEADLINE
 from harness.report.formats.latex import to_latex
 from harness.report.formats.markdown import escape, to_markdown
 from harness.report.runs import selected_scores

@@ -45,7 +45,21 @@ def test_a_band_is_five_standard_deviations_or_half_a_point_whichever_is_more() 
 
 
 def test_only_headline_scores_have_a_band() -> None:
-    assert bands_of([result(60, setting="subset:MSRpar"), result(60, metric="pearson")]) == {}
+    others = ({"setting": "subset:MSRpar"}, {"metric": "pearson"}, {"metric": "dev-accuracy"})
+    assert bands_of([result(60, **other) for other in others]) == {}
+    for metric, setting in (("accuracy", "senteval/reduced-train"), ("map", "mean/protocol")):
+        (name,) = (name for _, name in bands_of([result(60, metric=metric, setting=setting)]))
+        assert name[1:3] == (metric, setting)
+
+
+def test_an_accuracy_far_outside_its_seeds_has_moved() -> None:
+    """80, 81 and 82 have a band of five points; 20 with other weights is outside."""
+    seeds = [result(80.0 + n, n, metric="accuracy", setting="senteval") for n in range(3)]
+    fallen = result(20.0, 0, weights="other", metric="accuracy", setting="senteval")
+    assert [change.answer for change in changes_of([(seeds[0], fallen)])] == ["moved"]
+    assert [change.band for change in changes_of([*zip(seeds, [fallen, *seeds[1:]], strict=True)])] == [
+        Band(76.0, 86.0)
+    ]
 
 
 @pytest.mark.parametrize(

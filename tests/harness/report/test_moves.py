@@ -77,6 +77,18 @@ def test_seeds_of_one_side_alone_take_no_part() -> None:
     assert (moved.outcome, moved.change) == ("moved", pytest.approx(0.08 / 3))
 
 
+@pytest.mark.parametrize(
+    ("metric", "setting"), [("accuracy", "senteval/reduced-train"), ("map", "dev/protocol")]
+)
+def test_a_lower_accuracy_of_a_transfer_task_moves_and_is_named_with_its_protocol(
+    metric: str, setting: str
+) -> None:
+    sides = [[result("a", 0, {("MR", setting): value}, metric=metric)] for value in (0.8, 0.2)]
+    (move,) = moves_between(*sides)
+    assert (move.outcome, move.went_down, move.key.setting) == ("moved", True, setting)
+    assert f"| MR, {setting} | 80.00 | 20.00 | -60.00 |" in to_pull_request([move], ("HEAD~1", "HEAD"))
+
+
 def moved_name(several: list[ResultFile]) -> ScoreName:
     """The name of the watched score of a result."""
     return next(score.name for score in several[0].scores if score.setting == "all")
