@@ -107,16 +107,16 @@ def rows_of_study(study: Study, *, by: str) -> list[dict[str, object]]:
         **settings.model_dump(include={"code", "batch", "learning_rate", "epochs", "precision"}),
         "by": by,
         "link": study.link,
-        "not_counted": study.not_counted,
     }
     rows = []
     for column, score in study.scores.items():
+        description |= {"column": column, "not_counted": study.not_counted_in(column)}
         if isinstance(score, Summary):
-            rows.append({**description, "column": column, "run": 1, **score.model_dump(exclude_none=True)})
+            rows.append({**description, "run": 1, **score.model_dump(exclude_none=True)})
             continue
         for run, value in enumerate(score if isinstance(score, list) else [score], 1):
             seed = settings.seeds[run - 1] if run <= len(settings.seeds) else None
-            rows.append({**description, "column": column, "run": run, "seed": seed, "value": value})
+            rows.append({**description, "run": run, "seed": seed, "value": value})
     return rows
 
 

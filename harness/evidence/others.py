@@ -151,7 +151,7 @@ def _studies_of(ledger: Ledger, number: PublishedNumber, by: str) -> Others:
     for study in ledger.of(number.row):
         if number.column not in study.scores or _is_the_report(ledger, study, number, by):
             continue
-        if study.not_counted_in(number.column) or number.column in study.repeats:
+        if study.not_counted_in(number.column):
             uncounted.append(study)
         else:
             counted[relation_of(ledger, study, by)].append(study)

@@ -151,9 +151,9 @@ class Study(DeclaredModel):
     def not_counted_in(self, column: str) -> str:
         """Reason why its number in a column does not count, empty if it counts."""
         pairs = self.settings.sick_r_pairs
-        if self.not_counted or pairs is None or column not in OF_SICK_R:
-            return self.not_counted
-        return f"SICK-R of {pairs:,} pairs"
+        of_others = f"SICK-R of {pairs:,} pairs" if pairs is not None and column in OF_SICK_R else ""
+        repeated = "counted in another study" if column in self.repeats else ""
+        return self.not_counted or of_others or repeated
 
     @property
     def link(self) -> str:

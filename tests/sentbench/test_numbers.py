@@ -92,6 +92,21 @@ def test_a_study_keeps_its_source_its_settings_and_why_it_does_not_count() -> No
         assert row.keys() <= set(EVIDENCE_COLUMNS)
 
 
+def test_why_a_number_does_not_count_is_told_of_its_column() -> None:
+    """A study with another SICK-R, and with runs that are stated elsewhere too."""
+    study = Study(
+        system="simcse@bert-base-uncased",
+        kind="re-run",
+        source="some/code",
+        settings=StudySettings(sick_r_pairs=9927),
+        repeats=["STS13"],
+        scores={"STS12": 68.0, "STS13": 80.0, "SICKR": 70.0, "Avg": 76.0},
+    )
+    reasons = {row["column"]: row["not_counted"] for row in rows_of_study(study, by="A lab")}
+    other = "SICK-R of 9,927 pairs"
+    assert reasons == {"STS12": "", "STS13": "counted in another study", "SICKR": other, "Avg": other}
+
+
 def test_evidence_has_every_number_of_the_ledger() -> None:
     ledger = load_ledger(declared(LEADERBOARDS / "evidence"), load_published(declared(PUBLISHED)))
     scores = [score for study in ledger.studies for score in study.scores.values()]

@@ -148,11 +148,7 @@ def _pool_text(kind: Relation, pool: StudyPool) -> list[str]:
 def _uncounted_text(judged: Judged) -> list[str]:
     """Returns the studies that do not count, each with its reason."""
     column, studies = judged.number.column, judged.others.uncounted
-    lines = {
-        f"    {study.link} ({reason})"
-        for study in studies
-        for reason in [study.not_counted_in(column) or "counted in another study"]
-    }
+    lines = {f"    {study.link} ({study.not_counted_in(column)})" for study in studies}
     return [f"not counted: {counted(len(studies), 'record')}", *sorted(lines)] if studies else []
 
 
