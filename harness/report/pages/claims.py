@@ -220,6 +220,7 @@ def claims_of(key: str, claims: Sequence[JudgedClaim]) -> Chart | None:
     """
     rows: list[Row] = []
     reported: list[float] = []
+    tested = 0
     for judged in claims:
         claim = judged.claim
         if claim.lower or claim.within:
@@ -232,6 +233,7 @@ def claims_of(key: str, claims: Sequence[JudgedClaim]) -> Chart | None:
         rows += _reported_marks(claim.says, values)
         for pair, of in pairs:
             if pair.ours is not None:
+                tested += 1
                 ends = {"low": pair.ours.low, "high": pair.ours.high}
                 rows.append(
                     {"name": claim.says, "kind": "ours", "value": pair.ours.difference, **ends, "says": of}
@@ -239,7 +241,6 @@ def claims_of(key: str, claims: Sequence[JudgedClaim]) -> Chart | None:
     if not rows:
         return None
     small = sum(abs(value) < 1 for value in reported)
-    tested = sum(pair.ours is not None for judged in claims for pair in judged.pairs)
     return draw(
         "rows",
         rows,

@@ -137,6 +137,17 @@ def test_a_claimed_difference_is_small_in_either_direction(reported: float, smal
     assert chart.says.startswith(f"{small} of 1 reported differences are below one point")
 
 
+def test_the_picture_of_claims_counts_the_pairs_that_it_shows() -> None:
+    """A claim of equality and one where lower is better are tested too, and are no part of the picture."""
+    tables = rows_of(a=five(12), b=five(2))
+    claims = [CLAIM, *(CLAIM.model_copy(update=other) for other in ({"within": 1.0}, {"lower": True}))]
+    judged = judge_claims(claims, tables)
+    assert all(pair.ours is not None for claim in judged for pair in claim.pairs)
+    chart = claims_of("p", judged)
+    assert chart is not None
+    assert chart.says == "0 of 1 reported differences are below one point; our seeds test 1."
+
+
 def test_a_loss_is_better_where_it_is_lower() -> None:
     assert outcome(rows_of(a=five(2), b=five(12)), lower=True) == "supported"
     assert outcome(rows_of(a=five(12), b=five(2)), lower=True) == "contradicted"
