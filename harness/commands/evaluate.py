@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from harness.report.formats.evaluations import Evaluation
     from harness.report.formats.scores import ScoreLine
+    from harness.tasks.reranking import RerankingTask
 
 TEXT_NOTES = {"senteval": "SentEval's tokenised text", "raw": "raw text, as MTEB has it"}
 BM25 = "bm25"
@@ -91,8 +92,9 @@ def evaluated(arguments: argparse.Namespace, folders: dict[str, Path | None]) ->
         from harness.tasks.own_pairs import own_pairs_task
         from harness.tasks.registry import tasks_named
 
+    ranked = bm25_tasks(arguments) if BM25 in folders and folders[BM25] is None else []
     if all(folder is None for folder in folders.values()):
-        return [Evaluation(BM25, bm25_lines(arguments))], TEXT_NOTES[arguments.text]
+        return [Evaluation(BM25, bm25_lines(ranked))], TEXT_NOTES[arguments.text]
 
     pair_tasks = [own_pairs_task(file) for file in arguments.pairs]
     listed = "sts" if arguments.tasks is None and not pair_tasks else arguments.tasks
@@ -105,9 +107,7 @@ def evaluated(arguments: argparse.Namespace, folders: dict[str, Path | None]) ->
         check_models([folder for folder in folders.values() if folder], arguments)
     own = [task.name for task in pair_tasks]
     evaluations = [
-        Evaluation(
-            name, bm25_lines(arguments) if folder is None else scores_of(folder, tasks, own, arguments)
-        )
+        Evaluation(name, bm25_lines(ranked) if folder is None else scores_of(folder, tasks, own, arguments))
         for name, folder in folders.items()
     ]
     return evaluations, note_of(tasks, arguments)
@@ -186,8 +186,8 @@ def text_note(tasks: Sequence[Task], text: str) -> str:
     )
 
 
-def bm25_lines(arguments: argparse.Namespace) -> list[ScoreLine]:
-    """Returns the scores of BM25 on re-ranking tasks.
+def bm25_tasks(arguments: argparse.Namespace) -> list[RerankingTask]:
+    """Returns the re-ranking tasks that BM25 is scored on, without reading data.
 
     Errors: InputError for a task of another kind, and for an option of encoders.
     """
@@ -195,15 +195,22 @@ def bm25_lines(arguments: argparse.Namespace) -> list[ScoreLine]:
     for name in ("interval", "pooling", "arithmetic", "pairs", "batch_size", "device"):
         if getattr(arguments, name) not in (usual.get(name), None, False, []):
             raise InputError(f"bm25 with --{name.replace('_', '-')}: only encoders take this option")
-    from harness.report.formats.scores import ScoreLine
     from harness.tasks.registry import build_tasks
-    from harness.tasks.reranking import RerankingTask, bm25_scores
+    from harness.tasks.reranking import RerankingTask
 
-    lines, listed = [], "sts" if arguments.tasks is None else arguments.tasks
+    tasks, listed = [], "sts" if arguments.tasks is None else arguments.tasks
     for task in build_tasks(name_list(listed), text=arguments.text):
         if not isinstance(task, RerankingTask):
             raise InputError(
                 f"bm25: {task.name} is not a re-ranking task, expected AskUbuntu, SciDocs or TRECQA"
             )
-        lines += [ScoreLine(**score._asdict()) for score in bm25_scores(task)]
-    return lines
+        tasks.append(task)
+    return tasks
+
+
+def bm25_lines(tasks: Sequence[RerankingTask]) -> list[ScoreLine]:
+    """Returns the scores of BM25 on re-ranking tasks."""
+    from harness.report.formats.scores import ScoreLine
+    from harness.tasks.reranking import bm25_scores
+
+    return [ScoreLine(**score._asdict()) for task in tasks for score in bm25_scores(task)]

@@ -125,6 +125,16 @@ def test_bm25_is_a_row_without_a_model(
     assert "bm25 with --pooling" in refused("evaluate", "bm25", "--tasks", "TRECQA", "--pooling", "mean")
 
 
+def test_bm25_is_checked_before_the_model_beside_it_is_opened(
+    workplace: Path, refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checkpoint(workplace / "model")
+    monkeypatch.setattr(encoders, "read_encoder", None)
+    both = ("evaluate", "model", "bm25", "--tasks")
+    assert "bm25: STSB is not a re-ranking task" in refused(*both, "STSB")
+    assert "bm25 with --batch-size" in refused(*both, "TRECQA", "--batch-size", "8")
+
+
 @pytest.fixture
 def encoded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Every text that a transformer encodes in the test, without those that a loaded model is tried on."""
