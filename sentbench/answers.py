@@ -19,10 +19,13 @@ WIDTH_METHODS = ("get_embedding_dimension", "get_sentence_embedding_dimension")
 """Methods that return the width of a model's vectors: of sentence-transformers, now and before."""
 
 
-def function_of(model: Any, name: str, *, progress: bool = False) -> Callable[[Sequence[str]], np.ndarray]:
+def function_of(
+    model: Any, name: str, *, progress: bool = False, **options: Any
+) -> Callable[[Sequence[str]], np.ndarray]:
     """Returns a model's function from texts to vectors.
 
-    name: of the model, for messages. progress: show a bar if the function has an option for it.
+    name: of the model, for messages. progress: show a bar if the function has an option for it. options: for
+    every call.
     Errors: InputError with the reason if it cannot be called with only a list of texts.
     """
     call: Any = getattr(model, "encode", model)
@@ -37,7 +40,7 @@ def function_of(model: Any, name: str, *, progress: bool = False) -> Callable[[S
     if inspect.iscoroutinefunction(call):
         raise InputError(f"{name} is not a model: its function is asynchronous")
     known = _options(call, name)
-    options = dict.fromkeys(known[:1], True) if progress else {}
+    options |= dict.fromkeys(known[:1], True) if progress else {}
     width = next((getattr(model, method)() for method in WIDTH_METHODS if hasattr(model, method)), None)
     return lambda texts: array_of(call(list(texts), **options), width=width)
 
@@ -125,7 +128,8 @@ def _of_tensor(tensor: Any) -> Any:
             f"the model returned a sparse tensor ({tensor.layout}), expected dense [N, d]: `.to_dense()`"
         )
     tensor = tensor.detach().cpu()
-    return (tensor.float() if tensor.is_floating_point() else tensor).numpy()
+    half = tensor.is_floating_point() and tensor.element_size() < 4  # NumPy has no bfloat16
+    return (tensor.float() if half else tensor).numpy()
 
 
 def _kind(answer: Any) -> str:

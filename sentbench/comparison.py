@@ -133,7 +133,7 @@ def compare(
 
     ours, theirs = recorded(first), recorded(second)
     if ours and theirs:
-        options = {"tasks": tasks, "text": text, "names": names, "include": include}
+        options = {"tasks": tasks, "text": text, "names": names, "include": include, "progress": progress}
         refuse_options_of_models(options | {"batch_size": batch_size, "pooling": pooling})
         comparison = compare_systems(ours, theirs)
     elif ours or theirs:

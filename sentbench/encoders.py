@@ -7,7 +7,6 @@ import os
 import reprlib
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import asdict
-from functools import partial
 from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
@@ -215,11 +214,10 @@ def _function_of(
         model = load(model)
     if batch_size is None:
         return function_of(model, shown(model), progress=progress)
-    call: Any = getattr(model, "encode", model)
     batch_size = int(batch_size)
-    if _takes_batch_size(call):
-        return function_of(partial(call, batch_size=int(batch_size)), shown(model), progress=progress)
-    return _in_calls(function_of(model, shown(model), progress=progress), int(batch_size), shown(model))
+    if _takes_batch_size(getattr(model, "encode", model)):
+        return function_of(model, shown(model), progress=progress, batch_size=batch_size)
+    return _in_calls(function_of(model, shown(model), progress=progress), batch_size, shown(model))
 
 
 def _takes_batch_size(call: Any) -> bool:

@@ -60,6 +60,12 @@ def test_an_answer_of_any_library_is_read(name: str) -> None:
     np.testing.assert_allclose(scores.astype(np.float32), ROWS, atol=0.2 if "float8" in name else 0.02)
 
 
+def test_vectors_keep_double_precision_in_a_tensor_as_in_an_array() -> None:
+    exact = np.random.default_rng(0).normal(size=(len(TEXTS), 32))
+    for answer in (exact, torch.from_numpy(exact), list(torch.from_numpy(exact))):
+        assert np.array_equal(sentbench.answers.array_of(answer), exact)
+
+
 @pytest.mark.parametrize("name", REFUSED)
 def test_another_answer_is_named(name: str) -> None:
     answer, words = REFUSED[name]
@@ -84,6 +90,22 @@ def test_quantised_numbers_are_read_with_a_warning_and_packed_bits_are_refused(p
     advice = str(refusal.value).split("unpack them: ")[1]
     unpacked = eval(advice, {"np": np, "vectors": np.asarray(quantised)})
     assert np.array_equal(unpacked, many > 0)
+
+
+@pytest.mark.parametrize("batch_size", [None, 2])
+def test_packed_bits_of_a_model_with_a_width_are_refused_with_every_batch_size(
+    batch_size: int | None,
+) -> None:
+    class Packed:
+        def encode(self, texts: list[str], batch_size: int = 32) -> np.ndarray:
+            return np.ones((len(texts), 16), np.uint8)
+
+        def get_embedding_dimension(self) -> int:
+            return 128
+
+    own = sentbench.pairs([("a", "b", 1), ("c", "d", 2), ("e", "f", 3)], name="own")
+    with pytest.raises(sentbench.InputError, match="16 bytes for vectors of width 128: packed"):
+        sentbench.evaluate(Packed(), [own], batch_size=batch_size)
 
 
 def test_bytes_of_a_function_without_a_known_width_are_numbers_with_a_warning() -> None:

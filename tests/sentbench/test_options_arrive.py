@@ -245,6 +245,7 @@ def test_an_empty_text_is_not_a_missing_one(function: str, given: Any, keyword: 
         {"include": "a"},
         {"batch_size": 7},
         {"pooling": "cls"},
+        {"progress": True},
     ],
 )
 def test_results_take_no_option_of_models(option: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
