@@ -170,7 +170,8 @@ def packing(keys: Iterable[str], folder: Path = COSTS) -> list[str]:
     if not fitting:
         return []
     number = max(1, min(fitting))
-    share = int(100 / number) / 100
+    steps = 100 if number <= 100 else 10_000  # rounded down, so that all of them fit
+    share = steps // number / steps
     return [f"runs a GPU: {number}, by the largest peak of memory measured; --gpus-per-run {share:g}"]
 
 

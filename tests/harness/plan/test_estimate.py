@@ -266,7 +266,13 @@ def test_each_run_on_a_gpu_takes_a_context_and_its_peak(tmp_path: Path) -> None:
     assert line.startswith("runs a GPU: 2,")
 
 
-@pytest.mark.parametrize(("fitting", "share"), [(1, "1"), (2, "0.5"), (3, "0.33"), (6, "0.16"), (7, "0.14")])
+@pytest.mark.parametrize(
+    ("fitting", "share"),
+    [
+        *[(1, "1"), (2, "0.5"), (3, "0.33"), (6, "0.16"), (7, "0.14")],
+        *[(100, "0.01"), (101, "0.0099"), (115, "0.0086")],
+    ],
+)
 def test_the_share_of_a_run_is_rounded_down_so_that_all_of_them_fit(
     fitting: int, share: str, tmp_path: Path
 ) -> None:
