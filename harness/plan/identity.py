@@ -149,7 +149,9 @@ def corpus_identity(entry: Corpus, device: str) -> str:
             "code": code_base().fingerprint(FIXED_STAGES["corpus"]),
             "entry": entry.model_dump(),
             "inputs": [sha256_of_folder(Path(entry.origin)), sha256_of_folder(Path(entry.tool))],
+            "versions": library_versions(),
             "device": device,
+            "arithmetic": arithmetic_used(device),
         }
     )
 

@@ -213,6 +213,10 @@ def test_every_field_of_a_made_corpus_is_part_of_its_identity(
                 views = [*entry.views[:number], changed, *entry.views[number + 1 :]]
                 assert corpus_identity(entry.model_copy(update={"views": views}), "cpu") != before, path
         assert corpus_identity(entry, "cuda") != before
+        for name, other in {"library_versions": dict, "arithmetic_used": lambda device: "native"}.items():
+            with monkeypatch.context() as patched:
+                patched.setattr(identity, name, other)
+                assert corpus_identity(entry, "cpu") != before, name
         for folder in ("data/origin", "data/tool"):
             write(Path(folder), "two")
             assert corpus_identity(entry, "cpu") != before, folder
