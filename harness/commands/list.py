@@ -43,9 +43,10 @@ def listing(what: str) -> list[dict[str, Any]]:
 
         return [{"name": name, "module": target} for name, target in sorted(METHODS.items())]
     if what == "tasks":
-        from harness.tasks.registry import TASKS
+        from harness.tasks.registry import SUITES, TASKS
 
-        return [{"name": name} for name in TASKS]
+        tasks = [{"name": name, "suite": task.suite or None, "tasks": None} for name, task in TASKS.items()]
+        return tasks + [{"name": name, "suite": None, "tasks": [*names]} for name, names in SUITES.items()]
     if what == "sources":
         from harness.data.sources import SOURCES
 

@@ -17,6 +17,7 @@ import pytest
 import sentbench
 from harness.cli import EXTRAS, main
 from harness.command_line import COMMAND_GROUPS, COMMANDS, module_of, parser_of, public
+from harness.tasks.registry import SUITES
 from tests.faults.small_project import write_stsb
 from tests.support import tiny
 
@@ -251,6 +252,16 @@ def test_a_checkout_with_other_code_than_runs_is_refused_and_a_copy_of_it_is_not
     assert f"use {tmp_path}/.venv, or run `python -m pip install -e .` here" in line
     (tmp_path / "params.yaml").unlink()  # the layout of this repository without a plan: a folder of one's own
     assert "simcse" in printed("list", "methods")
+
+
+def test_tasks_are_listed_with_their_suite_and_suites_with_their_tasks(printed: Callable[..., str]) -> None:
+    listed = {entry["name"]: entry for entry in json.loads(printed("list", "tasks", "--json"))}
+    assert listed["SICK-E"] == {"name": "SICK-E", "suite": "nli", "tasks": None}
+    assert listed["nli"] == {"name": "nli", "suite": None, "tasks": ["SICK-E", "SNLI"]}
+    assert listed["SICKR-mteb"] == {"name": "SICKR-mteb", "suite": None, "tasks": None}
+    assert [name for name in SUITES["sts"] if listed[name]["suite"] != "sts"] == []
+    lines = {line.split()[0]: line.split(maxsplit=2)[1:] for line in printed("list", "tasks").splitlines()}
+    assert (lines["SNLI"], lines["nli"]) == (["nli", "-"], ["-", "SICK-E, SNLI"])
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
