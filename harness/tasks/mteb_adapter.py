@@ -162,7 +162,8 @@ def _mteb_task(name: str) -> Any:
 
 def count_parameters(encoder: Any) -> int:
     """Returns the number of floating-point values in parameters and buffers, each counted once."""
-    if not hasattr(encoder, "parameters"):
+    network = getattr(encoder, "model", encoder)  # an encoder of sentence-transformers wraps its model
+    if not hasattr(network, "parameters"):
         return 0
-    held = [*encoder.parameters(), *encoder.buffers()]
+    held = [*network.parameters(), *network.buffers()]
     return sum(tensor.numel() for tensor in {id(t): t for t in held}.values() if tensor.is_floating_point())

@@ -10,6 +10,7 @@ import torch
 
 from harness.check.sanity import random
 from harness.errors import InputError
+from harness.models.foreign import LibraryEncoder
 from harness.tasks.mteb_adapter import (
     LOCAL_STS,
     MtebModel,
@@ -134,4 +135,5 @@ def test_parameters_count_tied_weights_once_and_counters_not_at_all() -> None:
     network.register_buffer("mean", torch.zeros(5))
     network.register_buffer("steps", torch.zeros(3, dtype=torch.int64))
     assert count_parameters(network) == 2 * 5 + 5
+    assert count_parameters(LibraryEncoder(network, Path("there"))) == 2 * 5 + 5
     assert count_parameters(object()) == 0
