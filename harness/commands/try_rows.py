@@ -25,6 +25,23 @@ def early_end(key: str) -> str:
     return ""
 
 
+def lowered(keys: Sequence[str]) -> str:
+    """Returns a question if every run of a system has a lower dev score after training than without; empty
+    otherwise."""
+    sides = []
+    for key in keys:
+        lines = map(json.loads, (ARTEFACTS / key / RUN_LOG).read_text(encoding="utf-8").splitlines())
+        scores = [line["score"] for line in lines if line.get("evaluation")]
+        sides.append((scores[0], scores[-1]))
+    if not all(after < before for before, after in sides):
+        return ""
+    untrained, trained = (f"{100 * mean([side[i] for side in sides]):.2f}" for i in (0, 1))
+    return (
+        f"training lowers the score on STS-B dev in every run, from {untrained} to {trained}: "
+        "is the sign of the loss right, is the learning rate too high?"
+    )
+
+
 def dev_scores(system: str, keys: Sequence[str]) -> str:
     """Returns a line with the best dev scores of a system's runs, by which settings are chosen."""
     dev = [float(read_artefact(ARTEFACTS / key)["selection"]["best_dev"]) for key in keys]

@@ -24,7 +24,7 @@ from harness.commands.try_reuse import (
     identity_differs,
     reuse_blocker,
 )
-from harness.commands.try_rows import dev_scores, early_end, ranked, same_here
+from harness.commands.try_rows import dev_scores, early_end, lowered, ranked, same_here
 from harness.commands.waiting import waiting
 from harness.data.corpora import read_corpus
 from harness.data.download import folder_of
@@ -265,7 +265,8 @@ class Session:
             for name, scores in rest.items()
             if reuse_blocker(scores[0], self.known, code, elsewhere=name in elsewhere)
         ]
-        notes = [dev_scores(self.own.id, trained[self.own.id])]
+        own_keys = trained[self.own.id]
+        notes = [dev_scores(self.own.id, own_keys), *filter(None, [lowered(own_keys)])]
         notes += [
             f"{name}: {len(scores)} committed results, which this code computes bit by bit"
             for name, scores in self.others.items()
@@ -277,8 +278,8 @@ class Session:
             notes.append(f"{ELSEWHERE} {environment_differs(rest[shown[0]][0])}")
         if stale:
             notes.append(f"not ranked, for the code computes other bits: {', '.join(stale)}")
-        notes += filter(None, map(early_end, trained[self.own.id]))
-        run = self.params.runs[trained[self.own.id][0]]
+        notes += filter(None, map(early_end, own_keys))
+        run = self.params.runs[own_keys[0]]
         length = f"{run.train['steps']} steps of {run.train['batch_size']} sentences"
         ranks = [result for name, scores in rest.items() if name not in stale for result in scores]
         return Trial(
@@ -288,5 +289,5 @@ class Session:
             ranks=ranked([*ours, *theirs, *ranks], elsewhere),
             settings=", ".join([*(f"{key} {value}" for key, value in run.config.items()), length]),
             notes=[*notes, *self.lacking, *failed],
-            worth=worth_of(trained[self.own.id], self.controls, self.params),
+            worth=worth_of(own_keys, self.controls, self.params),
         )

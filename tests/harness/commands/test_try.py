@@ -551,4 +551,6 @@ def test_simcse_equals_itself_and_a_method_that_forgets_and_the_negated_loss_los
     """
     monkeypatch.chdir(tmp_path)
     Path(f"{name}.py").write_text(source)
-    assert f"{name}@words-50d: {ends} of 6 test sets" in printed("try", f"{name}.py")
+    said = printed("try", f"{name}.py")
+    assert f"{name}@words-50d: {ends} of 6 test sets" in said
+    assert ("is the sign of the loss right" in said) == (name != "mycse")
