@@ -39,20 +39,21 @@ def function_of(
         )
     if inspect.iscoroutinefunction(call):
         raise InputError(f"{name} is not a model: its function is asynchronous")
-    known = _options(call, name)
+    known = _options(call, name, options)
     options |= dict.fromkeys(known[:1], True) if progress else {}
     width = next((getattr(model, method)() for method in WIDTH_METHODS if hasattr(model, method)), None)
     return lambda texts: array_of(call(list(texts), **options), width=width)
 
 
-def _options(call: Callable[..., Any], name: str) -> list[str]:
-    """Returns the options that show a bar; InputError if a function needs more than a list of texts."""
+def _options(call: Callable[..., Any], name: str, given: Mapping[str, Any]) -> list[str]:
+    """Returns the options that show a bar; InputError if a function needs more than a list of texts and the
+    given options."""
     try:
         signature = inspect.signature(call)
     except ValueError:  # some functions written in C have no signature
         return []
     try:
-        signature.bind([])
+        signature.bind([], **given)
     except TypeError:
         needed = [
             parameter.name
