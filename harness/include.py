@@ -18,8 +18,9 @@ import methods
 from harness.errors import InputError, place_in
 from harness.io.names import check_name
 from harness.paths import FOLDERS, INCLUDE, MODULES, TASK_MODULES
+from harness.plan.method_class import method_class
 from harness.tasks import declared
-from methods.registry import METHODS, load_method
+from methods.registry import METHODS
 
 INCLUDED_PARTS = ("methods", "tasks", "pairs", "recipes", "published", "tables", "models", "sources.yaml")
 ENTRY_POINT_GROUPS = ("sentbench.methods", "sentbench.tasks", "sentbench.plans")
@@ -104,10 +105,7 @@ def include_method(file: Path) -> str:
     except (Exception, SystemExit) as error:
         del sys.modules[METHODS[name]]
         raise InputError(place_in(file, error)) from error
-    try:
-        load_method(name)
-    except TypeError:
-        raise InputError(f"{file}: must define exactly one subclass of Method") from None
+    method_class(name)
     return name
 
 

@@ -113,10 +113,10 @@ class Run(DeclaredModel):
 
     def read_settings(self) -> tuple[Any, Any, Any]:
         """Returns the method's class, its Config and the TrainConfig; InputError names a wrong setting."""
+        from harness.plan.method_class import method_class
         from methods.core.train_config import TrainConfig
-        from methods.registry import load_method
 
-        method = load_method(self.method)
+        method = method_class(self.method)
         where = f"run {self.id} seed {self.seed}"
         with refused_in_one_line(where):  # texts were checked when the plan was read
             return method, method.Config.model_validate(self.config), TrainConfig.model_validate(self.train)

@@ -199,10 +199,10 @@ def in_setting_of(
     settings: of the method or of the training, by name; if both have the name, the method's setting is used.
     Errors: InputError for an unknown setting, and for method settings without a value; all in one error.
     """
+    from harness.plan.method_class import method_class
     from methods.core.train_config import TrainConfig
-    from methods.registry import load_method
 
-    fields = load_method(method).Config.model_fields
+    fields = method_class(method).Config.model_fields
     known = [*fields, *TrainConfig.model_fields]
     for key in settings:
         if key not in known:
