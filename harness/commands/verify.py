@@ -36,7 +36,7 @@ def execute(arguments: argparse.Namespace) -> None:
     published = load_published(declared(PUBLISHED))
     words = [text.strip() for text in (arguments.table, arguments.row, arguments.column) if text is not None]
     if words[0] in published.tables and len(words) == 1:
-        print_rows(published, arguments)
+        print_rows(published, words[0], arguments)
         return
     if len(words) == 1 or (len(words) == 2 and "/" not in words[0]):
         search(published, " ".join(words), arguments)
@@ -97,9 +97,8 @@ def search(published: Published, text: str, arguments: argparse.Namespace) -> No
     print(f"\n`sentbench verify {first.table} {first.row} {first.column}` prints the verdict on the first")
 
 
-def print_rows(published: Published, arguments: argparse.Namespace) -> None:
+def print_rows(published: Published, table: str, arguments: argparse.Namespace) -> None:
     """Prints the rows and columns of a table, as `verify` takes them."""
-    table = arguments.table
     declared_table = published.tables[table]
     rows = [row for row in declared_table.rows if (row.backbone or "").startswith(arguments.backbone or "")]
     if not rows:

@@ -158,6 +158,11 @@ def test_a_number_and_a_system_are_found_in_all_tables(
     assert "expected a COLUMN" in refused("verify", "pcl/table2", "SimCSE")
 
 
+def test_blanks_around_a_name_are_no_part_of_it(printed: Callable[..., str]) -> None:
+    for words in (["una/table1"], ["una/table1", "BERT-base UNA", "Avg"], ["78.42"], ["PCL", "78.42"]):
+        assert printed("verify", *(f" {word}  " for word in words)) == printed("verify", *words)
+
+
 @pytest.mark.parametrize(
     ("words", "head"),
     [
