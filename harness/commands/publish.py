@@ -64,7 +64,10 @@ def publish(
     folder = _loadable(ARTEFACTS / chosen.run.key)
     check_folder(out, FILE_RECORD, room=room_of(folder))
     with new_folder(out, FILE_RECORD) as part:
+        mode = part.stat().st_mode  # of this process's umask; a copied folder has the artefact's
         shutil.copytree(folder, part, ignore=LEFT_OUT, dirs_exist_ok=True)
+        for copied in (part, *filter(Path.is_dir, part.rglob("*"))):
+            copied.chmod(mode)
         quiet()
         run = params.run(chosen.run.key)
         completed = complete_weights(part)
