@@ -272,7 +272,7 @@ def upload(folder: Path, repository: str) -> str:
 
     try:
         address = asked(repository, lambda: api.create_repo(repository, exist_ok=True))
-        asked(repository, send)
+        asked(repository, send, uploads=True)
     except Unreachable as error:
         raise InputError(f"{error}; the folder {folder} is complete") from None
     return str(address)

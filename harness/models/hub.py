@@ -45,7 +45,7 @@ NOT_DOWNLOADED = (
     "checkpoint-*/*",
 )
 """Patterns of skipped files: other formats, and remains of the training."""
-AGAIN = "run the same command again: it downloads what is missing"
+AGAIN = "run the same command again"
 LOG_IN = "log in with `hf auth login` or set HF_TOKEN"
 NOT_THE_HUB = "may be a login page; log in to the network or correct HF_ENDPOINT"
 _NO_ANSWER: ContextVar[list[str] | None] = ContextVar("_NO_ANSWER", default=None)
@@ -141,10 +141,13 @@ def wanted_files(names: list[str]) -> list[str]:
     return sorted(name for name in wanted if name not in pickled or PurePosixPath(name).parent not in safe)
 
 
-def asked(what: str, request: Callable[[], Result], *, repeated: bool = False) -> Result:
+def asked(
+    what: str, request: Callable[[], Result], *, repeated: bool = False, uploads: bool = False
+) -> Result:
     """Returns the result of a request by the client; repeats it after pauses if the failure may be temporary.
 
     repeated: the client itself has repeated the request if it then reports that a file is not in its cache.
+    uploads: the client says on standard error how long it waits for the hub, which may be many minutes.
     Errors: Unreachable; InputError for a file that cannot be written.
     """
     from huggingface_hub import constants, errors
@@ -154,7 +157,8 @@ def asked(what: str, request: Callable[[], Result], *, repeated: bool = False) -
         raise Unreachable(f"{what}: {known[0]}")
     level, size = logging.get_verbosity(), constants.DOWNLOAD_CHUNK_SIZE
     constants.DOWNLOAD_CHUNK_SIZE = CUT_LOSS
-    logging.set_verbosity_error()
+    if not uploads:
+        logging.set_verbosity_error()
     try:
         for pause in (*PAUSES, None):
             try:
@@ -241,9 +245,15 @@ def _refusal(error: Exception, status: int) -> str:
     if isinstance(error, RepositoryNotFoundError) and not isinstance(error, GatedRepoError):
         return f"no such repository, or a private one; correct its name or {LOG_IN}"
     if status in (401, 403):
-        return f"access is refused ({status}): accept the terms on the repository's page and {LOG_IN}"
+        return (
+            f"access is refused ({status}): accept the terms on the repository's page, for an upload use a "
+            f"token that may write there, and {LOG_IN}"
+        )
     if status == 429:
         return "the hub limits requests (429); wait some minutes and run the same command again"
+    if status < 500:
+        stated = getattr(error, "server_message", None) or str(error).strip().splitlines()[0]
+        return f"the hub refuses the request ({status}): {' '.join(stated.split())}"
     return f"the hub answers {status}; run the same command again later"
 
 

@@ -1,6 +1,8 @@
 """`sentbench publish` on a system of three tiny encoders with scores on raw text."""
 
 import json
+import os
+import stat
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -269,7 +271,14 @@ POST = "/api/repos/create"
             hub_server.Fault("status", 99, 503, method="POST"),
             "the hub answers 503; run the same command again",
         ),
-        (hub_server.Fault("status", 99, 401, method="POST"), r".*\(401\): .*`hf auth login`"),
+        (
+            hub_server.Fault("status", 99, 401, method="POST"),
+            r".*\(401\): .*for an upload use a token that may write there, .*`hf auth login`",
+        ),
+        (
+            hub_server.Fault("status", 99, 413, method="POST"),
+            r"the hub refuses the request \(413\): try again later",
+        ),
         (hub_server.Fault("page", 1, method="POST"), "the answer is not the hub's and may be a login page"),
     ],
 )
@@ -290,6 +299,21 @@ def test_a_first_request_that_fails_is_repeated_or_one_line_with_its_reason(
         else:
             with pytest.raises(InputError, match=f"^someone/simcse: {words}.*; the folder .* is complete$"):
                 upload(tmp_path / "card", "someone/simcse")
+
+
+@pytest.mark.parametrize("mask", [0o077, 0o002])
+def test_every_folder_that_is_published_has_the_permissions_of_the_users_umask(
+    project: Path, mask: int
+) -> None:
+    """The artefact's own folder, as of another umask, is 755."""
+    before = os.umask(mask)
+    try:
+        assert main(["publish", KEYS[0], "--out", "card"]) == 0
+    finally:
+        os.umask(before)
+    folders = [Path("card"), *filter(Path.is_dir, Path("card").rglob("*"))]
+    assert {folder.name for folder in folders} >= {"card", "1_Pooling"}
+    assert {stat.S_IMODE(folder.stat().st_mode) for folder in folders} == {0o777 & ~mask}
 
 
 def test_a_token_outside_ascii_is_refused_before_the_work(

@@ -152,6 +152,16 @@ def test_a_failure_of_the_disk_names_the_place() -> None:
         asked("a file", full)
 
 
+@pytest.mark.parametrize("uploads", [False, True])
+def test_the_client_says_how_long_it_waits_during_an_upload(uploads: bool) -> None:
+    from huggingface_hub.utils import logging
+
+    before = logging.get_verbosity()
+    inside = asked("a file", logging.get_verbosity, uploads=uploads)
+    assert (inside == before) == uploads
+    assert logging.get_verbosity() == before
+
+
 @pytest.mark.parametrize("answer", [{}, [], {"id": "some/model"}, "words", None])
 def test_an_answer_that_is_json_of_another_server_is_one_line(
     hub: Hub, answer: object, monkeypatch: pytest.MonkeyPatch
