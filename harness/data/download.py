@@ -110,9 +110,11 @@ def _refused_writes_in_words(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        place = Path(error.filename or folder)
+        elsewhere = place.absolute().is_relative_to(folder.absolute().parent)  # and not a lock of the project
         raise InputError(
-            f"{error.filename or folder}: cannot be written ({error.strerror or error}); free space, or "
-            f"set SENTBENCH_DATA to another folder"
+            f"{place}: cannot be written ({error.strerror or error}); free space or correct its permissions"
+            f"{', or set SENTBENCH_DATA to another folder' if elsewhere else ''}"
         ) from None
 
 

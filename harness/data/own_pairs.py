@@ -5,6 +5,7 @@ import io
 import json
 import math
 import re
+import reprlib
 import sys
 import threading
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
@@ -115,10 +116,12 @@ def _pair(first: Any, second: Any, score: Any, where: str) -> ScoredPair | None:
 def _number(score: Any, where: str) -> float:
     try:
         value = float(score)
-    except (TypeError, ValueError, OverflowError):
+    except (TypeError, ValueError):
         value = math.nan
+    except OverflowError:
+        raise InputError(f"{where}: the score has over 300 digits, expected a finite number") from None
     if not math.isfinite(value):
-        raise InputError(f"{where}: the score is {str(score)[:40]!r}, expected a number")
+        raise InputError(f"{where}: the score is {reprlib.repr(score)}, expected a finite number")
     return value
 
 

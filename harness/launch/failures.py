@@ -45,7 +45,9 @@ def project_errors(repo: Any = None, names: Sequence[str] = ()) -> Iterator[None
     except (AssertionError, AttributeError, TypeError, ValueError) as error:
         if not _is_of_a_stage(error):
             raise
-        raise InputError("params.yaml: a value that dvc.yaml reads is no text") from error
+        raise InputError(
+            "params.yaml: a value that dvc.yaml reads is no text; `sentbench list runs` names the first one"
+        ) from error
 
 
 @contextmanager

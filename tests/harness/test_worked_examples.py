@@ -1,5 +1,6 @@
 """Clauses of docstrings with numbers for which the near miss differs: plans, their files, records."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -96,9 +97,18 @@ def test_a_later_setting_replaces_an_earlier_one_and_mappings_are_merged_at_ever
     assert first["a"]["b"] == {"c": 1, "d": 2}  # type: ignore[index]
 
 
-def test_forty_characters_of_a_score_are_shown() -> None:
-    entries: list[Any] = [Entry("line 1", None, ("a", "b", "x" * 41))]
-    with pytest.raises(InputError, match=f"line 1: the score is '{'x' * 40}', expected a number"):
+@pytest.mark.parametrize(
+    ("score", "said"),
+    [
+        ("x" * 28, f"is '{'x' * 28}', expected a finite number"),
+        ("9" * 400, f"is '{'9' * 12}...{'9' * 13}', expected a finite number"),  # thirty characters
+        pytest.param(10**5000, "has over 300 digits, expected a finite number", id="digits"),
+        (float("inf"), "is inf, expected a finite number"),
+    ],
+)
+def test_a_score_that_is_no_number_is_shown_in_short(score: object, said: str) -> None:
+    entries: list[Any] = [Entry("line 1", None, ("a", "b", score))]
+    with pytest.raises(InputError, match=f"line 1: the score {re.escape(said)}$"):
         scored_pairs_of(entries, "file")
 
 

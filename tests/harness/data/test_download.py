@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.data.download import check, fetch, provider_order
+from harness.data.download import _refused_writes_in_words, check, fetch, provider_order
 from harness.errors import InputError
 from tests.harness.data.small_sources import TEXT, Declare, sha256
 
@@ -128,3 +128,20 @@ def test_check_needs_a_sound_record(
         return
     fetch("tiny", Path("data"))
     check("tiny", Path("data"))
+
+
+@pytest.mark.parametrize(
+    ("place", "remedy"),
+    [("cache/data/other/file", ", or set SENTBENCH_DATA to another folder"), (".cache/locks/a", "")],
+)
+def test_another_folder_for_data_is_advised_where_it_would_help(
+    place: str, remedy: str, tmp_path: Path
+) -> None:
+    with (
+        pytest.raises(
+            InputError,
+            match=rf"cannot be written .*; free .* permissions{remedy}$",
+        ),
+        _refused_writes_in_words(tmp_path / "cache/data/stsb"),
+    ):
+        raise OSError(30, "Read-only file system", str(tmp_path / place))

@@ -109,8 +109,8 @@ def test_scores_have_any_scale_and_form_and_pairs_without_one_are_left_out(tmp_p
         ("a.tsv", "", "line 1 has nothing; expected columns sentence1"),
         ("a.tsv", "a\tb\tc\n", "line 1 has a, b, c; expected columns sentence1"),
         ("a.tsv", tsv(TABLE) + "a\tb\n", "line 5 has 2 columns, expected 3 as line 1"),
-        ("a.tsv", tsv(TABLE) + "a\tb\thigh\n", "line 5: the score is 'high', expected a number"),
-        ("a.tsv", tsv(TABLE) + "a\tb\tnan\n", "line 5: the score is 'nan', expected a number"),
+        ("a.tsv", tsv(TABLE) + "a\tb\thigh\n", "line 5: the score is 'high', expected a finite number"),
+        ("a.tsv", tsv(TABLE) + "a\tb\tnan\n", "line 5: the score is 'nan', expected a finite number"),
         ("a.tsv", "a\tb\t1\na\tb\t1\n", "2 scored pairs, all of one score, expected at least two"),
         ("a.tsv", "a\tb\t1\n", "1 scored pairs, expected at least two"),
         ("a.tsv", b"a\tb\t1\n\xff\tb\t2\n", "line 2 is not utf-8"),
@@ -187,7 +187,7 @@ def test_blanks_before_quotes_of_a_csv_do_not_belong_to_its_fields(tmp_path: Pat
 
 def test_a_number_without_end_and_half_a_character_are_refused(tmp_path: Path) -> None:
     for content, said in {
-        '{"s1": "a", "s2": "b", "score": 1' + 400 * "0" + "}": "line 1: the score is '1000",
+        '{"s1": "a", "s2": "b", "score": 1' + 400 * "0" + "}": "line 1: the score has over 300 digits",
         '{"s1": "a", "s2": "\\ud800", "score": 1}': "line 1: a sentence has half of a surrogate pair",
     }.items():
         with pytest.raises(InputError, match=said):
