@@ -303,9 +303,10 @@ def test_a_first_request_that_fails_is_repeated_or_one_line_with_its_reason(
 
 @pytest.mark.parametrize("mask", [0o077, 0o002])
 def test_every_folder_that_is_published_has_the_permissions_of_the_users_umask(
-    project: Path, mask: int
+    project: Path, mask: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The artefact's own folder, as of another umask, is 755."""
+    """The folders of the artefact, as of another umask, are 755."""
+    monkeypatch.setattr("harness.io.outputs.UMASK", mask)
     before = os.umask(mask)
     try:
         assert main(["publish", KEYS[0], "--out", "card"]) == 0
