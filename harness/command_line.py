@@ -110,10 +110,10 @@ class CommandParser(argparse.ArgumentParser):
         for before, word in zip(["", *words], words, strict=False):
             name, given, value = word.partition("=")
             if name.startswith("--") and given and value in ("", "--"):
-                self.error(f"argument {name}: expected one argument")
+                self.error(f"argument {name}: its value is {'empty' if not value else value}")
             action = self._option_string_actions.get(before)
             if not word and action is not None and action.nargs != 0:
-                self.error(f"argument {before}: expected one argument")
+                self.error(f"argument {before}: its value is empty")
         return super().parse_known_args(args, namespace)
 
 

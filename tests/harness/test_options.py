@@ -37,7 +37,7 @@ def test_an_empty_value_of_an_option_is_refused(
     command: str, option: str, refused: Callable[..., str]
 ) -> None:
     for words in ([option, ""], [f"{option}="]):
-        assert f"argument {option}: expected one argument" in refused(*command.split(), *words)
+        assert f"argument {option}: its value is empty" in refused(*command.split(), *words)
 
 
 def test_options_of_many_commands_are_tried() -> None:
