@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.commands import check_encoder_folder, maker_of, name_list
+from harness.commands import check_encoder_folder, maker_of, name_list, try_method
 from harness.errors import InputError
 from harness.plan.params_file import read_params
 
@@ -61,3 +61,18 @@ def test_elsewhere_a_missing_folder_is_looked_for_among_its_neighbours(
 def test_a_list_of_names_has_each_once_in_order_without_blanks() -> None:
     assert name_list(" sts,STSB , ,sts,a,,STSB") == ["sts", "STSB", "a"]
     assert name_list(" , ") == []
+
+
+def test_a_folder_of_a_trial_is_new_empty_or_has_its_file(tmp_path: Path) -> None:
+    try_method.check_out(tmp_path / "new", "own.py")
+    try_method.check_out(tmp_path, "own.py")
+    (tmp_path / "methods").mkdir()
+    for name in ("other.py", "own.py/"):
+        (tmp_path / "methods" / name).mkdir() if name[-1] == "/" else (tmp_path / "methods" / name).touch()
+        with pytest.raises(InputError, match="contains other files"):
+            try_method.check_out(tmp_path, "own.py")
+    (tmp_path / "methods/own.py").rmdir()
+    (tmp_path / "methods/own.py").touch()
+    try_method.check_out(tmp_path, "own.py")
+    with pytest.raises(InputError, match="is a file; name a folder with --out"):
+        try_method.check_out(tmp_path / "methods/own.py", "own.py")
