@@ -126,6 +126,7 @@ def small() -> dict[str, Any]:
 
 
 KEY = "simcse-small__words-50d__s0"
+pytestmark = pytest.mark.filterwarnings("ignore:Pydantic serializer")
 COPY: dict[str, Any] = {
     "origin": "data/words", "tool": "data/words", "seed": 0, "rows": None, "views": [{"kind": "copy"}],
 }  # fmt: skip
