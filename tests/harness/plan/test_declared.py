@@ -8,11 +8,19 @@ import pytest
 from pydantic import ValidationError
 
 from harness.errors import InputError
-from harness.plan import params_file, resolve
+from harness.plan import identity, params_file, resolve
 from harness.plan.entries import SourceLink, Teacher
 from harness.plan.inputs import _teachers_of, add_corpus
 from harness.plan.params_file import read_params
-from harness.plan.recipes import DeclaredBackbone, DeclaredCorpus, Parent, System, load_recipes
+from harness.plan.recipes import (
+    DeclaredBackbone,
+    DeclaredCorpus,
+    Parent,
+    SelectedSystem,
+    System,
+    _check_names,
+    load_recipes,
+)
 from tests.harness.plan.test_borders import KEY
 
 ROOT = Path(__file__).parents[3]
@@ -233,3 +241,34 @@ def test_the_digest_is_read_from_the_first_five_lines(line: int, found: bool, tm
     lines[line] = f"{params_file.DIGEST_LINE}0123"
     (tmp_path / "params.yaml").write_text("\n".join(lines))
     assert params_file.written_digest(tmp_path / "params.yaml") == ("0123" if found else None)
+
+
+@pytest.mark.parametrize("backbones", [["nope"], ["bert-base-uncased", "nope"], ["words-50d"]])
+def test_a_backbone_without_runs_is_refused_with_those_of_the_plan(backbones: list[str]) -> None:
+    recipes = load_recipes(ROOT / "recipes")
+    line = f"--backbone {backbones[-1]}: plan baselines/simcse has no runs on it, expected some of bert-base"
+    with pytest.raises(InputError, match=line):
+        resolve.resolve(recipes, ["baselines/simcse"], backbones=backbones, folder=ROOT / "recipes")
+
+
+def test_an_identity_does_not_depend_on_the_order_of_settings() -> None:
+    """YAML and DVC may write the keys of an entry in any order."""
+    one = {"code": "1", "entry": {"a": 1, "b": {"c": 2, "d": 3}}}
+    two = {"entry": {"b": {"d": 3, "c": 2}, "a": 1}, "code": "1"}
+    assert identity._sha256(one) == identity._sha256(two)
+    run = read_params(ROOT / "params.yaml").runs[KEY]
+    config = dict(reversed([*run.train.items()]))
+    assert run.model_copy(update={"train": config}).recipe_hash() == run.recipe_hash()
+
+
+def test_every_named_part_of_a_recipe_is_declared(tmp_path: Path) -> None:
+    """A group's members, and the systems that a recipe takes on their backbones."""
+    recipes = load_recipes(ROOT / "recipes")
+    home = recipes["small"]
+    group = home.model_copy(update={"groups": {"g": ["simcse-small", "nope"]}})
+    with pytest.raises(InputError, match="group small/g names 'nope', which no recipe declares"):
+        _check_names({**recipes, "small": group})
+    for system, backbone in (("nope", "words-50d"), ("simcse-small", "nope")):
+        taken = SelectedSystem(system=system, backbones=[backbone])
+        with pytest.raises(InputError, match=f"recipe small takes {system}@{backbone}, which no recipe"):
+            _check_names({**recipes, "small": home.model_copy(update={"takes": [taken]})})
