@@ -24,6 +24,7 @@ BACKBONES: dict[str, dict[str, Any]] = {
     "copy": {"corpus": "data/model", "layers": None},
     "cut": {"corpus": "data/model", "layers": 2},
     "built": {"corpus": "data/words", "layers": None, "shape": WORD_SHAPE},
+    "not centred": {"corpus": "data/model", "layers": None, "shape": WORD_SHAPE},
 }
 
 

@@ -167,13 +167,11 @@ def test_a_portable_entry_may_not_be_made_from_a_native_one_by_any_of_its_folder
         made = {"made": {**COPY, "arithmetic": arithmetic}}
         values = {**small, "corpora": {**small["corpora"], **made}}
         if user == "run":
-            run = {**small["runs"][KEY], need: "corpora/made"}
-            run["parent"] = "corpora/made"
-            if need == "parent":
-                values["teachers"] = {
-                    "t": {"encoder": "backbones/own", "corpus": "data/a", "arithmetic": arithmetic}
-                }
-                run |= {"corpus": "data/words", "parent": "teachers/t"}
+            taught = {"encoder": "backbones/own", "corpus": "data/a"}
+            made_of = {"arithmetic": "portable" if need == "corpus" else arithmetic}
+            values["teachers"] = {"t": taught | made_of}
+            run = {**small["runs"][KEY], "corpus": "data/words", "parent": "teachers/t"}
+            run |= {"corpus": "corpora/made"} if need == "corpus" else {}
             return {**values, "runs": {KEY: run}}
         if user == "teacher":
             taught = {"encoder": "backbones/own", "corpus": "corpora/made", "arithmetic": "portable"}
