@@ -144,7 +144,7 @@ def _totals(params: Params, estimate: Estimate, planned: Sequence[PlannedSystem]
     still = Cost.total(left) if known else None
     at_once = f"still to run on this machine, {cores} runs of one core at once"
     more = ", without the systems that have no estimate" if unknown else ""
-    if not unknown and total.cpu_hours / cores < PATIENCE:
+    if not unknown and total.cpu_hours / cores <= PATIENCE:
         more = "; no GPU needed"
     lines = [
         _line("total", "", len(params.runs), done, "", *_shown(total if known else None)),

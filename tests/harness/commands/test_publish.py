@@ -197,7 +197,8 @@ def test_the_declaration_for_mteb_names_the_repository_that_was_given(
     for step in ("complete_weights", "write_mteb", "card_header", "write_hub_results", "render_card"):
         answer = ([], "none") if step == "write_mteb" else ""
         monkeypatch.setattr(publish, step, lambda *given, answer=answer, **more: answer)
-    publish.publish(read_params(), ["simcse-small"], Path("card"), name=name)
+    said = publish.publish(read_params(), ["simcse-small"], Path("card"), name=name)
+    assert said == "card: 3 seeds of simcse-small, 0 MTEB result files"
     assert seen == [name or "sentbench/simcse-small"]
 
 
