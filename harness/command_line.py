@@ -110,7 +110,7 @@ class CommandParser(argparse.ArgumentParser):
         for before, word in zip(["", *words], words, strict=False):
             name, given, value = word.partition("=")
             if name.startswith("--") and given and value in ("", "--"):
-                self.error(f"argument {name}: its value is {'empty' if not value else value}")
+                self.error(f"argument {name}: its value is {value or 'empty'}")
             action = self._option_string_actions.get(before)
             if not word and action is not None and action.nargs != 0:
                 self.error(f"argument {before}: its value is empty")

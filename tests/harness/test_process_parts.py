@@ -13,6 +13,7 @@ import pytest
 
 from harness import cli, command_line, include, paths, process
 from harness.errors import InputError
+from harness.plan import method_class
 from methods import registry
 
 ROOT = Path(__file__).parents[2]
@@ -189,12 +190,16 @@ def clean(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     from harness.data import sources
     from harness.tasks import declared
 
-    for owner, name in ((include, "FOLDERS"), (include, "MODULES"), (include, "TASK_MODULES")):
+    for owner, name in ((include, "FOLDERS"), (include, "TASK_MODULES")):
         value = getattr(owner, name)
         copy = type(value)(value)
         monkeypatch.setattr(owner, name, copy)
-    monkeypatch.setattr(include, "METHODS", known := dict(registry.METHODS))
-    monkeypatch.setattr(registry, "METHODS", known)
+    included = dict(include.MODULES)
+    for module in (include, method_class):
+        monkeypatch.setattr(module, "MODULES", included)
+    known = dict(registry.METHODS)
+    for module in (include, registry, method_class):
+        monkeypatch.setattr(module, "METHODS", known)
     monkeypatch.setattr(sources, "SOURCES", dict(sources.SOURCES))
     monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.setattr(methods, "__path__", [*methods.__path__])

@@ -100,8 +100,10 @@ def test_the_server_of_workers_is_portable_with_a_share_of_the_cores(
             {**os.environ, "ignored": str(signal.getsignal(signal.SIGINT) is signal.SIG_IGN)}
         ),
     )
-    set_native(os.environ)
-    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    here = dict(os.environ)
+    set_native(here)
+    here.pop("OMP_NUM_THREADS", None)
+    monkeypatch.setattr(os, "environ", here)
     before, heard = dict(os.environ), signal.getsignal(signal.SIGINT)
     with local.server_for(slots):
         assert os.environ["OMP_NUM_THREADS"] == "1"

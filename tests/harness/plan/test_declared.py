@@ -213,7 +213,7 @@ def test_a_setting_that_a_method_and_the_training_have_is_the_methods(
     config = SimpleNamespace(
         model_fields={"max_length": field, "steps": field, "size": needed, "width": needed}
     )
-    monkeypatch.setattr("methods.registry.load_method", lambda name: SimpleNamespace(Config=config))
+    monkeypatch.setattr("harness.plan.method_class.load_method", lambda name: SimpleNamespace(Config=config))
 
     def made(**settings: Any) -> System:
         return resolve.in_setting_of(
