@@ -201,7 +201,7 @@ def test_a_folder_of_no_program_names_what_it_lacks(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("{}")
     with pytest.raises(InputError, match=r"no modules\.json that states the pooling; give --pooling"):
         load_encoder(tmp_path)
-    with pytest.raises(InputError, match="pooling 'meen' is not known; .*did you mean mean"):
+    with pytest.raises(InputError, match=r"pooling 'meen' is not known; .*did you mean mean"):
         load_encoder(tmp_path, pooling="meen")
 
 
