@@ -98,11 +98,6 @@ CASES: list[tuple[str, str, str, Callable[[Parts, Mapping[str, Any]], float] | N
 ]
 
 
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> SampleFolders:
-    return SampleFolders(tmp_path_factory.mktemp("parts"))
-
-
 def sample_of(method: str, label: str) -> Sample:
     return next(sample for sample in samples_of(method) if sample.label == label)
 

@@ -21,11 +21,6 @@ from tests.support import tiny
 from tests.support.samples import SampleFolders, make, samples_of
 
 
-@pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> SampleFolders:
-    return SampleFolders(tmp_path_factory.mktemp("passed"))
-
-
 class Asked(Exception):
     """Ends a step with what was asked."""
 
