@@ -11,8 +11,10 @@ import pytest
 import torch
 
 from methods.core import encoder as module
+from methods.core.coupling_flow import Coupling
 from methods.core.encoder import SentenceEncoder
 from methods.core.fast.packed import can_pack
+from methods.core.heads import BatchNormHead, TanhHead, training_head
 from methods.core.pooling import LAYERS, PORTABLE, needs_last_only
 from methods.core.types import HOST_MASK, MASK, doubled, library_inputs, mask_on_host, to_device
 from tests.support import tiny
@@ -212,3 +214,34 @@ def test_a_network_of_the_library_gets_no_mask_or_one_that_needs_no_question(att
             assert inputs[MASK][1, 0].tolist() == [[True, False], [True, False]]
     assert library_inputs(network, {"input_ids": ids, MASK: part})[MASK] is part
     assert library_inputs(network, {"input_ids": ids, HOST_MASK: part}).keys() == {"input_ids"}
+
+
+def test_new_layers_of_a_flow_and_of_heads_have_their_spread() -> None:
+    """A coupling begins with 0.05 and ends with zero, so it adds nothing at first; heads begin with 0.02."""
+    torch.manual_seed(0)
+    coupling = Coupling(64, 60)
+    for layer in (coupling.first, coupling.second):
+        assert layer.weight.std().item() == pytest.approx(0.05, rel=0.1)
+        assert layer.bias is None
+    assert not coupling.last.weight.any()
+    assert not coupling.last.bias.any()
+    vectors = torch.randn(3, 64)
+    torch.testing.assert_close(coupling(vectors), vectors)
+    tanh, norm = TanhHead(64), BatchNormHead([64, 60, 50], first_bias=True)
+    first, second = (part for part in norm if isinstance(part, torch.nn.Linear))
+    for weight in (tanh.dense.weight, first.weight, second.weight):
+        assert weight.std().item() == pytest.approx(0.02, rel=0.1)
+    assert not tanh.dense.bias.any()
+    assert not first.bias.any()
+    assert second.bias is None
+    assert [part.affine for part in norm if isinstance(part, torch.nn.BatchNorm1d)] == [True, False]
+    assert [type(part).__name__ for part in norm] == [
+        "Linear",
+        "BatchNorm1d",
+        "ReLU",
+        "Linear",
+        "BatchNorm1d",
+    ]
+    assert BatchNormHead([4, 3], first_bias=False)[0].bias is None
+    assert isinstance(training_head("none", 4), torch.nn.Identity)
+    assert isinstance(training_head("mlp", 4), TanhHead)
