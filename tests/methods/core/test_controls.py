@@ -112,3 +112,18 @@ def test_two_views_are_two_tensors_of_equal_shape(backbone: Path, given: Any) ->
     control.vectors.vectors = lambda batch: given
     with pytest.raises(InputError, match="Unpaired: control permuted needs two views of equal shape from"):
         control.vectors({})
+
+
+class Logging(Unread):
+    """A loss of its views that logs a number."""
+
+    def loss(self, batch: Batch) -> Loss:
+        first, second = self.vectors(batch)
+        return Loss(info_nce(first, second, temperature=0.05), {"rows": torch.tensor(float(len(first)))})
+
+
+@pytest.mark.parametrize("control", ["negated", "permuted"])
+def test_a_control_logs_what_its_method_logs(backbone: Path, control: str) -> None:
+    made = built(Logging, backbone, control)
+    batch = tiny.batch_of(made)
+    assert made.loss(batch).parts == {"rows": torch.tensor(float(len(batch["anchor"]["input_ids"])))}
