@@ -1,12 +1,15 @@
 """What settings state about a run: text fields, parent, dropout of zero, modes that stay."""
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
 import torch
 from torch import nn
 
+from methods.core.errors import InputError
 from methods.registry import METHODS, load_method
+from tests.support import tiny
 from tests.support.samples import SampleFolders, make, samples_of
 from tests.support.tiny import Sample
 
@@ -145,3 +148,63 @@ def test_a_queue_of_zero_is_none(method: str, label: str, size: int, folders: Sa
     assert [queue.size for queue in queues] == [size] * (0 if not size else 2 if method == "sct" else 1)
     if size:
         assert all(len(queue) == (0 if method == "moco" else size) for queue in queues)
+
+
+QUEUES = [
+    ("moco", "released"),
+    ("pt-bert", "released"),
+    ("ckd", "no-queue"),
+    ("congen", "no-queue"),
+    ("sct", "released"),
+]
+
+
+@pytest.mark.parametrize(("method", "label"), QUEUES)
+def test_a_queue_that_cannot_hold_a_batch_is_refused_at_the_first_step(
+    method: str, label: str, folders: SampleFolders
+) -> None:
+    """Eight sentences; a queue of seven vectors."""
+    for size, refused in ((7, True), (8, False)):
+        sample = sample_of(method, label, queue_size=size)
+        base = folders.of(sample)
+        made: Any = make(sample, base).train()
+        batch = tiny.collate(made, made.prepare(base.rows)[:8])
+        if refused:
+            with pytest.raises(
+                InputError, match="queue of 7 vectors is smaller than a batch of 8; use at le"
+            ):
+                made.loss(batch)
+        else:
+            made.loss(batch)
+
+
+def token_blocks(batch: Any) -> Iterator[torch.Tensor]:
+    """Yields the ids of every block of tokens in a batch."""
+    for name, value in batch.items():
+        if isinstance(value, Mapping):
+            yield from token_blocks(value)
+        elif name in ("input_ids", "corrupted"):
+            yield value
+
+
+LONGEST = 6
+CUT = [
+    (method, sample.label)
+    for method in METHODS
+    for sample in samples_of(method)
+    if sample.trained and sample.config.get("key_view") != "duplication"  # may exceed it, as in MoCo's code
+]
+
+
+@pytest.mark.parametrize(("method", "label"), CUT)
+def test_every_text_of_a_step_is_cut_at_the_stated_length(
+    method: str, label: str, folders: SampleFolders
+) -> None:
+    """Texts of the corpus have up to twelve pieces; views that are written in the step are cut too."""
+    sample = sample_of(method, label, max_length=LONGEST)
+    base = folders.of(sample)
+    made = make(sample, base).train()
+    batch = tiny.collate(made, made.prepare(base.rows)[:8])
+    lengths = [ids.shape[1] for ids in token_blocks(batch)]
+    assert lengths
+    assert max(lengths) == LONGEST

@@ -60,6 +60,13 @@ def test_weights_of_another_format_are_named_in_a_fixed_order(tmp_path: Path) ->
         check_stored(tmp_path)
 
 
+def test_of_several_weights_of_one_format_the_first_by_name_is_told(tmp_path: Path) -> None:
+    for name in ("d", "b", "a", "c", "e"):
+        (tmp_path / f"{name}.onnx").touch()
+    with pytest.raises(InputError, match=r"has a\.onnx; expected"):
+        check_stored(tmp_path)
+
+
 @pytest.mark.parametrize(
     ("error", "words"),
     [
