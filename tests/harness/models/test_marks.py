@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from torch import nn
 
 from harness.models import fast, foreign
@@ -195,3 +196,34 @@ def test_a_note_names_the_tokenizer_that_is_used(folder: Path) -> None:
     code = f"{folder}: auto_map names Python code, which is not run; BertModel reads the folder"
     assert foreign.notes_of(model, folder) == ["a note", code]
     assert read_any(folder).encoder.encode(TEXTS).shape == (len(TEXTS), 16)
+
+
+@pytest.mark.parametrize("pooling", ["last-two-avg", "pooler", "mean"])
+def test_weights_in_half_precision_are_computed_in_single(tmp_path: Path, pooling: str) -> None:
+    plain = tiny.write_backbone(tmp_path / "plain")
+    tensors = load_file(plain / "model.safetensors")
+    save_file({name: tensor.half() for name, tensor in tensors.items()}, plain / "model.safetensors")
+    edit(plain / "config.json", dtype="float16")
+    encoder: Any = read_any(plain, pooling=pooling).encoder
+    kinds = {str(weight.dtype) for weight in encoder.parameters()}
+    if pooling == "mean":
+        assert kinds <= {"torch.float16", "torch.float32"}, "as the library computes it"
+    else:
+        assert kinds == {"torch.float32"}
+
+
+def test_a_model_without_a_padding_token_gets_another(folder: Path) -> None:
+    edit(folder / "tokenizer_config.json", pad_token=None)
+    (folder / "special_tokens_map.json").unlink(missing_ok=True)
+    (transformer,) = transformers_of(load_model(folder))
+    assert transformer.tokenizer.pad_token == "[SEP]"
+    assert transformer.tokenizer.model_max_length == transformer.max_seq_length
+
+
+def test_a_tokenizer_that_is_used_instead_keeps_the_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    given, instead = (SimpleNamespace(model_max_length=limit, pad_token_id=0) for limit in (7, 512))
+    monkeypatch.setattr(foreign, "as_stored", lambda tokenizer, folder: instead)
+    transformer = SimpleNamespace(tokenizer=given, processor=given, folder=Path("folder"))
+    foreign._set_tokenizer(transformer)
+    assert transformer.processor is instead
+    assert instead.model_max_length == 7

@@ -121,7 +121,9 @@ def test_pairs_of_a_folder_that_was_included_later_are_tasks_by_their_names(incl
     for name in ("news.tsv", "_draft.tsv"):
         (included / "pairs" / name).write_text("One\tTwo\t1\nThree\tFour\t2\n")
     assert "news" not in TASKS
+    before = dict(SUITES)
     reread()
+    assert before == SUITES
     assert {name for name in TASKS if name not in DECLARED} == {"news"}
     task: Any = TASKS["news"]
     assert (task.suite, task.arguments, registry.MODULES["news"]) == (

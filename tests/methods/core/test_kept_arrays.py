@@ -1,5 +1,6 @@
 """Arrays that are kept by their content: made once, made again if damaged, never half there."""
 
+import os
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -237,3 +238,20 @@ def test_a_corpus_with_too_few_augmentations_names_the_row() -> None:
         InputError, match="row 9 of the corpus has 1 augmentations, expected at least 2 in ev"
     ):
         corpus.texts_of(rows, 2)
+
+
+def test_the_users_permissions_are_read_and_not_changed() -> None:
+    current = os.umask(0o077)
+    os.umask(current)
+    assert current == files.UMASK
+
+
+def test_a_written_file_is_closed(tmp_path: Path) -> None:
+    def held() -> int:
+        return len(os.listdir("/proc/self/fd"))
+
+    write_json(tmp_path / "a.json", 1)
+    before = held()
+    for _ in range(5):
+        write_json(tmp_path / "a.json", 1)
+    assert held() == before

@@ -190,3 +190,19 @@ def test_computed_weights_may_be_missing(
     assert first == [name for name in missing if name == "a.w"]
     assert second == ["embeddings.position_ids"]
     assert checked[0] == ((first, ["more"]), {"expected": "a test"})
+
+
+def test_kernels_and_a_folder_without_weights_are_refused_before_a_library_reads(tmp_path: Path) -> None:
+    """Of a language model too, whose settings nobody has read before."""
+    kind = SimpleNamespace(from_pretrained=lambda *given, **named: pytest.fail("the library reads"))
+    with pytest.raises(InputError, match=r": no weights; expected model\.safetensors or pytorch_model\.bin"):
+        read_model(kind, tmp_path, expected="a test")
+    (tmp_path / "model.safetensors").touch()
+    (tmp_path / "config.json").write_text('{"use_kernels": true}')
+    (tmp_path / "modules.json").write_text("[]")
+    for read in (lambda: read_model(kind, tmp_path, expected="a test"), lambda: foreign.load_model(tmp_path)):
+        with pytest.raises(InputError, match=r"config\.json: has 'use_kernels': kernels of the hub"):
+            read()
+    (tmp_path / "config_sentence_transformers.json").write_text('{"model_type": "SparseEncoder"}')
+    with pytest.raises(InputError, match="is a SparseEncoder, whose vectors are sparse; expected a Sentence"):
+        foreign.load_model(tmp_path)

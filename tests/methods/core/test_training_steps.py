@@ -245,3 +245,52 @@ def test_the_loss_is_computed_in_the_precision_of_the_run(precision: str, tmp_pa
     made.fit(ROWS)
     assert set(seen) == {(precision == "bf16", torch.bfloat16)}
     assert len(seen) == 8
+
+
+SAVED = ("log but 0", "commit")
+
+
+@pytest.mark.parametrize(
+    ("evaluates", "saves", "calls"),
+    [
+        (False, False, ["log but 0", "settle", "due? False"]),
+        (False, True, ["log but 0", "settle", "due? False", *SAVED]),
+        (True, False, ["log but 0", "evaluate", "settle", "due? True", "report 5 of 9"]),
+        (
+            True,
+            True,
+            ["log but 0", "evaluate", "settle", "due? True", "log but 0", "commit", "report 5 of 9"],
+        ),
+    ],
+)
+def test_a_step_ends_in_this_order(evaluates: bool, saves: bool, calls: list[str]) -> None:
+    """An evaluation is in the resume point of its step, and is told when that is on its way."""
+    seen: list[str] = []
+    made = own(5)
+    made.device, made.folder = "cpu", SimpleNamespace(settle=lambda: seen.append("settle"))
+    made._evaluation_is_due = lambda step: evaluates
+    made._log_steps = lambda *, but: seen.append(f"log but {but}")
+    made._scored = lambda: (seen.append("evaluate"), {"score": 1.0})[1]
+    made._resume_point_is_due = lambda *, evaluated: (seen.append(f"due? {evaluated}"), saves)[1]
+    made._commit = lambda: seen.append("commit")
+    made.report = lambda step, total, entry: seen.append(f"report {step} of {total}")
+    Trainer._finish_step(made)
+    assert seen == calls
+
+
+def test_a_step_draws_from_its_own_stream_and_leaves_no_gradient_of_the_last(tmp_path: Path) -> None:
+    """Two steps of equal batches have different draws; with a rate of zero the gradient is one step's."""
+    made = toy_trainer(tmp_path, {}, learning_rate=1e-9)
+    made.plan = StepPlan(rows=4, batch_size=2, drop_last=False, steps=3, epochs=None)
+    made.optimizer = build_optimizer(made.method, made.config)
+    batch = {"points": torch.zeros(2, 2)}
+    weight = next(made.method.parameters())
+    losses, gradients = [], []
+    for step in (1, 1, 2):
+        losses.append(made._train_step(step, batch).finished()["loss"])
+        assert weight.grad is not None
+        gradients.append(weight.grad.clone())
+    assert losses[0] == pytest.approx(losses[1], abs=1e-5)
+    assert losses[1] != pytest.approx(losses[2], abs=1e-3)
+    torch.testing.assert_close(gradients[0], gradients[1], atol=1e-5, rtol=0)
+    assert int(made.method.encoder.steps) == 3  # type: ignore[call-overload]

@@ -148,6 +148,8 @@ def test_a_transformer_of_words_has_the_stated_shape_and_the_spread_of_a_new_ber
     assert tables.position_embeddings.weight.std().item() == pytest.approx(0.02, rel=0.1)
     assert network.encoder.layer[0].attention.self.query.weight.std().item() == pytest.approx(0.02, rel=0.2)
     assert network.encoder.layer[1].intermediate.dense.weight.std().item() == pytest.approx(0.02, rel=0.1)
+    with pytest.raises(InputError, match="cannot keep 6 words of 5; expected 1 to 5"):
+        built(vocabulary=6)
     with pytest.raises(InputError, match="5 heads do not divide a width of 12"):
         word_transformer(
             words, vocabulary=3, copies=3, layers=2, heads=5, inner=7, positions=9, dropout=0.3,
