@@ -1,18 +1,21 @@
 """Files by which a folder is known, weights that may be missing, and what a refused trial leaves behind."""
 
 import os
+import pickle
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
+from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import nn
 
 from harness.models import fast, foreign
 from harness.models.fast import Unrecognised, computed_here
 from harness.models.foreign import checked_transformer, load_model, transformers_of
+from harness.models.pickled import write_tensors
 from harness.models.read import read_any, reading
 from methods.core.encoder import SentenceEncoder
 from methods.core.errors import InputError
@@ -227,3 +230,27 @@ def test_a_tokenizer_that_is_used_instead_keeps_the_length(monkeypatch: pytest.M
     foreign._set_tokenizer(transformer)
     assert transformer.processor is instead
     assert instead.model_max_length == 7
+
+
+def test_the_tensors_of_a_pickle_are_written_by_name_without_shared_memory(tmp_path: Path) -> None:
+    base = torch.arange(6.0).view(2, 3).requires_grad_()
+    state = {"b": base, "a": base, "turned": base.T, "part": base[0]}
+    torch.save(state, tmp_path / "state")
+    write_tensors(tmp_path / "state", tmp_path / "target")
+    with safe_open(tmp_path / "target", "pt") as file:
+        assert file.metadata() == {"format": "pt"}
+    written = load_file(tmp_path / "target")
+    assert written.keys() == state.keys()
+    for name, tensor in state.items():
+        assert torch.equal(written[name], tensor)
+    for other in ([base], {"a": 1}, {"a": [base]}):
+        torch.save(other, tmp_path / "state")
+        with pytest.raises(InputError, match="contains objects other than named tensors"):
+            write_tensors(tmp_path / "state", tmp_path / "other")
+    assert not (tmp_path / "other").exists()
+
+
+def test_a_pickle_of_other_objects_is_not_opened(tmp_path: Path) -> None:
+    torch.save({"a": Path("x")}, tmp_path / "state")
+    with pytest.raises(pickle.UnpicklingError, match="Weights only load failed"):
+        write_tensors(tmp_path / "state", tmp_path / "target")

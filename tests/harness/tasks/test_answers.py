@@ -173,3 +173,13 @@ def test_the_best_penalty_on_dev_classifies_the_test_rows(monkeypatch: pytest.Mo
     assert outcome.predicted is not None
     assert outcome.predicted.tolist() == [1, 0, 1]
     assert asked == [([0, 1], 16, 0, [[1e-5, 1e-4, 1e-3, 1e-2]], 2), (0, 1, [18, 19, 20])]
+
+
+def test_bm25_reads_every_word_of_queries_and_candidates() -> None:
+    """Words of a stop list too; in lower case, without stemming."""
+    asked = [
+        RankingQuery("to be or not", ("red fox", "TO be, or not to be"), (False, True), 1),
+        RankingQuery("foxes", ("red fox", "the Foxes"), (False, True), 1),
+    ]
+    task = RerankingTask("one", lambda folder: {"x": asked}, "raw", "none", folder=Path())
+    assert {score.metric: score.value for score in bm25_scores(task)}["p@1"] == 1.0

@@ -1,6 +1,7 @@
 """Selection reads the development pairs of STS-B, and each split its own file."""
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -71,6 +72,17 @@ def test_a_file_of_stsb_that_was_written_again_is_read_again(tmp_path: Path) -> 
             assert read("raw", "stsb") == text
             assert read("senteval", "stsb") == tokenised
             assert read("senteval", "stsb-senteval") == text
+
+
+def test_a_file_of_stsb_that_was_edited_in_place_is_read_again(tmp_path: Path) -> None:
+    """The same file with the same size and another time."""
+    path = tmp_path / "sts-dev.csv"
+    for number, text in enumerate(("one", "two")):
+        with path.open("w") as file:
+            file.write(f"g\tf\t2014\t0\t2.5\t{text}\tb\n")
+        os.utime(path, ns=(0, 10**9 * number))
+        (row,) = read_stsb_split(tmp_path, "dev", form="raw", source="stsb")
+        assert row.first == text
 
 
 def test_sick_is_scored_on_its_test_part(tmp_path: Path) -> None:

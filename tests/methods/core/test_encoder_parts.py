@@ -1,5 +1,6 @@
 """Parts of an encoder that whole encodings rarely reach: many texts, few layers, other devices, progress."""
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +15,7 @@ from methods.core import encoder as module
 from methods.core.coupling_flow import Coupling
 from methods.core.encoder import SentenceEncoder
 from methods.core.fast.packed import can_pack
+from methods.core.folders import cut_as_stated, load_encoder
 from methods.core.heads import BatchNormHead, TanhHead, training_head
 from methods.core.pooling import LAYERS, PORTABLE, needs_last_only
 from methods.core.types import HOST_MASK, MASK, doubled, library_inputs, mask_on_host, to_device
@@ -245,3 +247,27 @@ def test_new_layers_of_a_flow_and_of_heads_have_their_spread() -> None:
     assert BatchNormHead([4, 3], first_bias=False)[0].bias is None
     assert isinstance(training_head("none", 4), torch.nn.Identity)
     assert isinstance(training_head("mlp", 4), TanhHead)
+
+
+@pytest.mark.parametrize(
+    ("threads", "items", "share"), [(16, 20, 2), (16, 8, 2), (16, 4, 4), (24, 99, 3), (3, 99, 1)]
+)
+def test_at_most_eight_batches_are_in_memory(
+    threads: int, items: int, share: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Further threads work inside a batch; the caller has all of them again."""
+    given: list[int] = []
+    monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
+    monkeypatch.setattr(torch, "set_num_threads", given.append)
+    assert [*module.side_by_side(lambda item: item, range(items))] == [*range(items)]
+    assert set(given) == {share, threads}
+    assert given[-1] == threads
+    assert len(given) - 1 <= 8
+
+
+def test_a_training_reads_512_tokens_and_an_evaluation_as_many_as_the_folder_states(tmp_path: Path) -> None:
+    path = tiny.write_backbone(tmp_path / "bert", max_position_embeddings=600) / "tokenizer_config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "model_max_length": 7}))
+    encoder: Any = load_encoder(path.parent, pooling="mean")
+    assert (encoder.stated_length, encoder.input_limit) == (7, 512)
+    assert cut_as_stated(encoder).input_limit == 7

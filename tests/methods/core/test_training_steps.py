@@ -138,6 +138,9 @@ def test_a_run_is_known_by_every_setting_except_how_often_it_is_saved(name: str,
     assert settings["train"].keys() == TrainConfig.model_fields.keys() - {"save_every"}
     assert name in settings
     assert len(settings) == 5
+    other = toy_trainer(tmp_path, {})
+    other.device = "cuda:1"
+    assert other._settings() == {**settings, "device": "cuda"}
 
 
 ADAM = {"betas": [0.8, 0.99], "epsilon": 1e-3}
