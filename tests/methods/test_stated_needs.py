@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 from methods.core.errors import InputError
+from methods.core.types import HOST_MASK, MASK
 from methods.registry import METHODS, load_method
 from tests.support import tiny
 from tests.support.samples import SampleFolders, make, samples_of
@@ -208,3 +209,16 @@ def test_every_text_of_a_step_is_cut_at_the_stated_length(
     lengths = [ids.shape[1] for ids in token_blocks(batch)]
     assert lengths
     assert max(lengths) == LONGEST
+
+
+@pytest.mark.parametrize("attends", [False, True])
+def test_dclr_attends_to_padding_on_the_device_and_in_the_hosts_copy(
+    attends: bool, folders: SampleFolders
+) -> None:
+    sample = sample_of("dclr", "simcse", attend_padding=attends)
+    made: Any = make(sample, folders.of(sample))
+    mask, ids = torch.tensor([[1, 1], [1, 0]]), torch.tensor([[5, 6], [5, 0]])
+    tokens = made._attended({"input_ids": ids, MASK: mask, HOST_MASK: mask})
+    assert tokens["input_ids"] is ids
+    for name in (MASK, HOST_MASK):
+        assert tokens[name].tolist() == ([[1, 1], [1, 1]] if attends else [[1, 1], [1, 0]])

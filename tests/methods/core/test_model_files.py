@@ -223,8 +223,8 @@ def of_letters(made: Any) -> None:
     made["model"] = {"type": "BPE", "vocab": {"a": 0}, "merges": []}
 
 
-def cased(made: Any) -> None:
-    made["normalizer"]["lowercase"] = False
+def normalised(**settings: bool) -> Any:
+    return lambda made: made["normalizer"].update(settings)
 
 
 @pytest.mark.parametrize(
@@ -239,11 +239,21 @@ def test_tokenizer_json_is_read_if_another_tokenizer_was_built(
 
 
 def test_other_tokens_of_equal_words_are_noted_and_equal_ones_are_not(folder: Path) -> None:
-    for change, note in ((None, None), (cased, f"{folder}: Other gives other tokens than tokenizer.json")):
+    note_of = f"{folder}: Other gives other tokens than tokenizer.json"
+    cases = [
+        (None, None),
+        *((normalised(**{name: False}), note_of) for name in ("lowercase", "strip_accents")),
+        (normalised(lowercase=True), None),
+    ]
+    for change, note in cases:
         given = Other(backend_of(folder, change))
         assert as_stored(given, folder) is given
         assert getattr(given, "instead", None) == note
-    assert TEXTS[0] != TEXTS[0].lower(), "a text with capitals, which a cased tokenizer splits differently"
+    assert {text for text in TEXTS if text.isascii()} == {"A man plays the GUITAR."}, (
+        "capitals without accents"
+    )
+    assert any("  " in text for text in TEXTS), "blanks"
+    assert any("\ufb01" in text and "\u4f60" in text for text in TEXTS), "compatible and Chinese characters"
     (folder / "tokenizer.json").unlink()
     alone = Other(None)
     assert as_stored(alone, folder) is alone

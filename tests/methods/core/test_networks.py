@@ -159,3 +159,12 @@ def test_word_vectors_take_the_place_of_a_transformer_where_a_method_says_so() -
         "whitening": "accepted",
         "glove": "needed",
     }
+
+
+def test_a_method_has_the_name_of_its_package_with_hyphens() -> None:
+    names = (
+        "bert-flow ckd congen consert ct dclr diffcse distill glove mirror-bert moco modals pcl pooled "
+        "pt-bert scd sct sg-opt simcse una whitening"
+    )
+    assert " ".join(METHODS) == names
+    assert METHODS["mirror-bert"] == "methods.mirror_bert.method"

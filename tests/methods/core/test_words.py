@@ -165,3 +165,9 @@ def test_an_average_says_its_width_and_that_of_its_vectors(tmp_path: Path) -> No
     assert (again.width, again.dim, again.output.bias) == (4, 3, None)
     np.testing.assert_array_equal(again.encode(["The cat!"]), words.encode(["the  CAT !"]))
     assert WordAverageEncoder(VECTORS, WORDS).dim == 4
+
+
+def test_accents_are_stripped_and_a_word_with_one_is_never_met() -> None:
+    words = WordAverageEncoder(VECTORS, ["the", "cafe", "sat", ".", "café"])
+    encoder = word_transformer(words, **{**SHAPE, "vocabulary": 5})  # type: ignore[arg-type]
+    assert encoder.token_ids(["Café", "CAFE"]) == [[2, 6, 3], [2, 6, 3]]
