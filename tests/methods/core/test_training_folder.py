@@ -141,7 +141,7 @@ def test_the_best_of_a_state_stays_until_the_next_state_is_on_the_disk(folder: T
     folder.settle(wait=True)
     assert {name for name in names(folder) if name.startswith("best")} == {"best-6"}
     folder.keep_best(Encoder("four"), 6)
-    assert (folder.best(6) / "weights").read_text() == "four", "a step's best is written anew"
+    assert (folder.best(6) / "weights").read_text() == "four", "a step's best is written again"
 
 
 def test_the_last_encoder_replaces_an_earlier_one_and_half_of_one(folder: TrainingFolder) -> None:
