@@ -189,6 +189,8 @@ def test_a_transformer_is_in_the_folder_of_the_first_module(copy_of: Callable[[s
     assert transformer_folder(folder) == folder
     edited("modules.json", lambda made: [{**made[0], "path": "0_Transformer"}, *made[1:]])(folder)
     assert transformer_folder(folder) == folder / "0_Transformer"
+    edited("modules.json", lambda made: [{"type": one["type"], "path": "1"} for one in made])(folder)
+    assert transformer_folder(folder) == folder / "1", "a type and a path are enough"
 
 
 def test_a_folder_of_no_program_names_what_it_lacks(tmp_path: Path) -> None:
