@@ -7,12 +7,19 @@ import pytest
 
 from tests.support import tiny
 from tests.support.networks import each_network_is_built_once
+from tests.support.samples import SampleFolders
 
 
 @pytest.fixture(scope="session")
 def backbone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tiny BERT with dropout, as a folder that no test changes."""
     return tiny.write_backbone(tmp_path_factory.mktemp("backbone") / "bert")
+
+
+@pytest.fixture(scope="session")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> SampleFolders:
+    """Every backbone and parent that a sample may name, as folders that no test changes."""
+    return SampleFolders(tmp_path_factory.mktemp("samples"))
 
 
 @pytest.fixture(scope="module", autouse=True)

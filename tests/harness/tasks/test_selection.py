@@ -1,12 +1,15 @@
 """Selection reads the development pairs of STS-B, and each split its own file."""
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from harness.tasks import selection
+from harness.tasks.interface import Score
 from harness.tasks.selection import dev_evaluation
 from harness.tasks.sts_sets import read_stsb_split
 from tests.harness.tasks.layouts import declared_task, write_sick
@@ -73,6 +76,17 @@ def test_a_file_of_stsb_that_was_written_again_is_read_again(tmp_path: Path) -> 
             assert read("senteval", "stsb-senteval") == text
 
 
+def test_a_file_of_stsb_that_was_edited_in_place_is_read_again(tmp_path: Path) -> None:
+    """The same file with the same size and another time."""
+    path = tmp_path / "sts-dev.csv"
+    for number, text in enumerate(("one", "two")):
+        with path.open("w") as file:
+            file.write(f"g\tf\t2014\t0\t2.5\t{text}\tb\n")
+        os.utime(path, ns=(0, 10**9 * number))
+        (row,) = read_stsb_split(tmp_path, "dev", form="raw", source="stsb")
+        assert row.first == text
+
+
 def test_sick_is_scored_on_its_test_part(tmp_path: Path) -> None:
     write_sick(tmp_path)
     pairs = declared_task("SICKR", folder=tmp_path).pairs
@@ -113,3 +127,22 @@ def test_training_watches_the_correlation_and_the_geometry_of_the_dev_pairs_alon
     )
     dev = {text for _, *texts in SPLITS["dev"] for text in texts}
     assert sorted(compass.asked) == sorted(dev), "selection encodes each text of dev once, and no other"
+
+
+def test_selection_reads_its_three_measures_among_all_scores(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Alignment of pairs above 4, not of those from 4 on; Spearman, not Pearson."""
+    names = [
+        ("spearman", "all"), ("pearson", "all"), ("alignment", "all"), ("alignment", "at-least-4"),
+        ("uniformity", "all"), ("anisotropy", "all"),
+    ]  # fmt: skip
+    scores = [Score("t", *name, float(number), 2) for number, name in enumerate(names)]
+    asked: list[object] = []
+
+    def evaluated(tasks: Sequence[object], encode: object) -> list[Score]:
+        asked.append(([task.name for task in tasks], encode))  # type: ignore[attr-defined]
+        return scores
+
+    monkeypatch.setattr(selection, "evaluate_tasks", evaluated)
+    compass = Compass()
+    assert dev_evaluation("raw")(compass) == {"score": 0.0, "alignment": 2.0, "uniformity": 4.0}
+    assert asked == [(["STSB-dev", "geometry-dev"], compass.encode)]

@@ -89,3 +89,41 @@ def test_a_loss_without_two_views_has_no_permuted_control(backbone: Path) -> Non
         control = built(kind, backbone, "permuted")
         with pytest.raises(InputError, match=message):
             control.loss(tiny.batch_of(control))
+
+
+class Unpaired(Single):
+    """Its `vectors` returns what a test sets."""
+
+    given: Any = None
+
+    def vectors(self, batch: Batch) -> Any:
+        return self.given
+
+
+VIEW = torch.ones(3, 2)
+
+
+@pytest.mark.parametrize(
+    "given", [(VIEW, None), (None, VIEW), (VIEW, VIEW, VIEW), (VIEW,), [VIEW, VIEW], (VIEW, VIEW[:2])]
+)
+def test_two_views_are_two_tensors_of_equal_shape(backbone: Path, given: Any) -> None:
+    """A method without a peer has one view and None."""
+    control: Any = built(Unpaired, backbone, "permuted")
+    control.vectors.vectors = lambda batch: given
+    with pytest.raises(InputError, match="Unpaired: control permuted needs two views of equal shape from"):
+        control.vectors({})
+
+
+class Logging(Unread):
+    """A loss of its views that logs a number."""
+
+    def loss(self, batch: Batch) -> Loss:
+        first, second = self.vectors(batch)
+        return Loss(info_nce(first, second, temperature=0.05), {"rows": torch.tensor(float(len(first)))})
+
+
+@pytest.mark.parametrize("control", ["negated", "permuted"])
+def test_a_control_logs_what_its_method_logs(backbone: Path, control: str) -> None:
+    made = built(Logging, backbone, control)
+    batch = tiny.batch_of(made)
+    assert made.loss(batch).parts == {"rows": torch.tensor(float(len(batch["anchor"]["input_ids"])))}

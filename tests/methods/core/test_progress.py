@@ -53,3 +53,12 @@ def test_every_bar_of_the_project_is_drawn_by_this_function() -> None:
         or (isinstance(node, ast.Import) and any(name.name.split(".")[0] == "tqdm" for name in node.names))
     }
     assert using == {"methods/core/progress.py"}
+
+
+def test_three_seconds_of_work_draw_nothing_and_a_log_gets_a_state_every_ten(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    with progress_bar(4, "rows") as bar:
+        assert (bar.delay, bar.mininterval, bar.total, bar.unit) == (3.0, 10.0, 4, " rows")
+        assert not bar.disable

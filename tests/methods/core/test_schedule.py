@@ -52,7 +52,12 @@ def test_a_piecewise_rate_holds_until_after_the_step_of_its_drop() -> None:
     expected = {0: 1.0, 500: 1.0, 501: 0.8, 1001: 0.6, 1501: 0.4, 2001: 0.2, 4999: 0.2}
     config = settings(schedule="piecewise", rate_drops=drops)
     assert {step: config.rate_factor(step, total=5000) for step in expected} == expected
-    for schedule, wrong in (("piecewise", []), ("linear", drops), ("piecewise", drops[::-1])):
+    for schedule, wrong in (
+        ("piecewise", []),
+        ("linear", drops),
+        ("piecewise", drops[::-1]),
+        ("piecewise", [[500, 0.8], [500, 0.6]]),
+    ):
         with pytest.raises(ValidationError, match="expected ascending steps"):
             settings(schedule=schedule, rate_drops=wrong)
 

@@ -124,3 +124,15 @@ def test_no_more_best_encoders_are_kept_than_the_best_and_the_one_a_state_names(
     made.report = lambda step, total, entry: actual.append({path.name for path in tmp_path.glob("best-*")})
     made.fit(ROWS)
     assert actual[1:] == [{f"best-{step}"} for step in range(1, 9)]
+
+
+def test_a_resume_point_is_five_minutes_after_the_last_one_unless_stated(
+    tmp_path: Path, states: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A step takes 100 s of this clock, and every step may be saved: after 300 s, and at the end."""
+    monkeypatch.setattr(TrainingFolder, "is_writing", False)
+    plain = trainer(tmp_path, save_every=1)
+    made = Trainer(plain.method, plain.config, plain.seed, plain.evaluate, tmp_path)
+    monkeypatch.setattr("methods.core.trainer.time.monotonic", lambda: 100.0 * made.record.step)
+    made.fit(ROWS)
+    assert states == [3, 6, 8]

@@ -1,6 +1,7 @@
 """A BERT over word vectors: its initial function, and equal vectors in other libraries."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -124,3 +125,49 @@ def test_an_average_of_words_is_followed_by_its_output_layer() -> None:
     with torch.no_grad():
         expected = layer(torch.stack([VECTORS[:2].mean(dim=0), torch.zeros(4)])).numpy()
     np.testing.assert_allclose(vectors, expected, atol=1e-6)
+
+
+def test_a_transformer_of_words_has_the_stated_shape_and_the_spread_of_a_new_bert() -> None:
+    """Three copies of four numbers; positions and queries are drawn, token types and special tokens are 0."""
+    words = WordAverageEncoder(VECTORS, WORDS)
+    encoder = word_transformer(
+        words, vocabulary=3, copies=3, layers=2, heads=6, inner=70, positions=90, dropout=0.3,
+        start="identity", pooling="cls", seed=1,
+    )  # fmt: skip
+    network: Any = encoder.backbone
+    stated = network.config
+    assert (stated.vocab_size, stated.hidden_size, stated.num_hidden_layers) == (5 + 3, 12, 2)
+    assert (stated.num_attention_heads, stated.intermediate_size) == (6, 70)
+    assert (stated.hidden_dropout_prob, stated.attention_probs_dropout_prob) == (0.3, 0.3)
+    assert (stated.max_position_embeddings, stated.pad_token_id) == (90, 0)
+    assert (encoder.pooling, network.pooler) == ("cls", None)
+    tables = network.embeddings
+    assert not tables.token_type_embeddings.weight.any()
+    assert not tables.word_embeddings.weight[:5].any()
+    torch.testing.assert_close(tables.word_embeddings.weight[5:], VECTORS[:3].repeat(1, 3))
+    assert tables.position_embeddings.weight.std().item() == pytest.approx(0.02, rel=0.1)
+    assert network.encoder.layer[0].attention.self.query.weight.std().item() == pytest.approx(0.02, rel=0.2)
+    assert network.encoder.layer[1].intermediate.dense.weight.std().item() == pytest.approx(0.02, rel=0.1)
+    with pytest.raises(InputError, match="cannot keep 6 words of 5; expected 1 to 5"):
+        built(vocabulary=6)
+    with pytest.raises(InputError, match="5 heads do not divide a width of 12"):
+        word_transformer(
+            words, vocabulary=3, copies=3, layers=2, heads=5, inner=7, positions=9, dropout=0.3,
+            start="mean", pooling="cls", seed=1,
+        )  # fmt: skip
+
+
+def test_an_average_says_its_width_and_that_of_its_vectors(tmp_path: Path) -> None:
+    words = WordAverageEncoder(VECTORS, WORDS, output=torch.nn.Linear(4, 3, bias=False))
+    assert (words.width, words.dim, words.encode([]).shape) == (4, 3, (0, 3))
+    words.save(tmp_path)
+    again: Any = load_encoder(tmp_path)
+    assert (again.width, again.dim, again.output.bias) == (4, 3, None)
+    np.testing.assert_array_equal(again.encode(["The cat!"]), words.encode(["the  CAT !"]))
+    assert WordAverageEncoder(VECTORS, WORDS).dim == 4
+
+
+def test_accents_are_stripped_and_a_word_with_one_is_never_met() -> None:
+    words = WordAverageEncoder(VECTORS, ["the", "cafe", "sat", ".", "café"])
+    encoder = word_transformer(words, **{**SHAPE, "vocabulary": 5})  # type: ignore[arg-type]
+    assert encoder.token_ids(["Café", "CAFE"]) == [[2, 6, 3], [2, 6, 3]]

@@ -18,7 +18,8 @@ from methods.core.checkpoints import load_backbone
 from methods.core.errors import InputError
 from methods.core.rows import Row
 from methods.core.types import Batch
-from methods.pcl.method import PCL, continuing_pieces, edit_words
+from methods.pcl.config import PCLConfig
+from methods.pcl.method import PCL, continuing_pieces, edit_words, positive_edits
 from tests.methods.pcl.sample import PAPER, PLAIN_PEER, RELEASED, SAMPLES
 from tests.support import tiny
 from tests.support.tiny import batch_of
@@ -243,3 +244,17 @@ def test_words_that_grow_beyond_the_length_are_cut_in_front_of_the_last_id() -> 
     edit = partial(twice, continues=continues)
     assert edit(max_length=6).tolist() == [2, 10, 11, 10, 11, 3]
     assert edit(max_length=5).tolist() == [2, 10, 11, 10, 3]
+
+
+def test_copies_of_long_words_are_cut_at_the_length_of_the_run_before_the_last_id() -> None:
+    """Ids 5 and 6 are one word, and both words are repeated: of up to nine ids six are left."""
+    continues = np.zeros(9, dtype=bool)
+    continues[6] = True
+    settings = {"positives": 2, "edits": ["repeat"], "edit_share": 1.0, "edit_unit": "word", "max_length": 6}
+    unchanged, repeat = positive_edits(PCLConfig.model_validate({**RELEASED, **settings}), continues)
+    ids = np.array([0, 5, 6, 7, 1], dtype=np.int32)
+    assert unchanged(ids, np.random.default_rng(0)) is ids
+    made = [repeat(ids, np.random.default_rng(seed)).tolist() for seed in range(40)]
+    assert {len(row) for row in made} == {6}
+    assert {(row[0], row[-1]) for row in made} == {(0, 1)}
+    assert len({tuple(row) for row in made}) > 2
