@@ -5,7 +5,7 @@ import gc
 import os
 import signal
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -81,6 +81,18 @@ def printed(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
         return capsys.readouterr().out
 
     return text_of
+
+
+@pytest.fixture(autouse=True)
+def environment() -> Iterator[None]:
+    """A test leaves the environment as it was: the arithmetic of later tests depends on it."""
+    before = dict(os.environ)
+    yield
+    changed = {name for name, value in os.environ.items() ^ before.items()} - {"PYTEST_CURRENT_TEST"}
+    if changed:
+        os.environ.clear()
+        os.environ.update(before)
+    assert not changed, f"the test has changed {', '.join(sorted(changed))}"
 
 
 @pytest.fixture

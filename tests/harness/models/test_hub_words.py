@@ -59,7 +59,10 @@ class TimedOut(errors.HTTPError):
 
 LOG_IN = "log in with `hf auth login` or set HF_TOKEN"
 NOT_THE_HUB = "may be a login page; log in to the network or correct HF_ENDPOINT"
-AGAIN = "run the same command again: it downloads what is missing"
+AGAIN = "run the same command again"
+ACCEPT = (
+    "accept the terms on the repository's page, for an upload use a token that may write there, and " + LOG_IN
+)
 WORDS: list[tuple[Exception, str, bool]] = [
     (
         errors.OfflineModeIsEnabled("x"),
@@ -79,12 +82,12 @@ WORDS: list[tuple[Exception, str, bool]] = [
     ),
     (
         answer(errors.GatedRepoError, 403),
-        f"access is refused (403): accept the terms on the repository's page and {LOG_IN}",
+        f"access is refused (403): {ACCEPT}",
         False,
     ),
     (
         answer(errors.HfHubHTTPError, 401),
-        f"access is refused (401): accept the terms on the repository's page and {LOG_IN}",
+        f"access is refused (401): {ACCEPT}",
         False,
     ),
     (
@@ -93,7 +96,7 @@ WORDS: list[tuple[Exception, str, bool]] = [
         True,
     ),
     (answer(errors.HfHubHTTPError, 500), "the hub answers 500; run the same command again later", True),
-    (answer(errors.HfHubHTTPError, 404), "the hub answers 404; run the same command again later", False),
+    (answer(errors.HfHubHTTPError, 404), "the hub refuses the request (404): an answer", False),
     (
         errors.HTTPError("no\n route"),
         f"the connection failed (no route); check the network and {AGAIN}",
