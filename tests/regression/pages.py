@@ -1,6 +1,6 @@
-"""Every template filled from models made for it, as text: the report's pages, cards and tables.
+"""What users read, made from models in memory: the report's pages, cards, tables, verdicts and comparisons.
 
-A changed line of a template fails tests/regression/test_pages.py. `python -m tests.regression.pages` prints
+A changed line fails tests/regression/test_pages.py. `python -m tests.regression.pages` prints
 which lines changed, so that somebody reads them, and writes the texts again. Styles and scripts have digests:
 the tests of what they do need a browser (`make test-browser`).
 """
@@ -13,10 +13,16 @@ from importlib.metadata import version
 from pathlib import Path
 
 from harness.report.formats.templates import TEMPLATES
-from tests.regression.page_models import MODELS
+from harness.report.sentences import ASSUMED, ASSUMED_ONE, ASSUMED_OTHERS
+from tests.regression.page_models import MODELS as PAGES
+from tests.regression.picture_models import pictures
+from tests.regression.text_models import TEXTS
 
 KNOWN = Path(__file__).with_name("pages")
+MODELS = {**PAGES, **TEXTS, "pictures": pictures}
 DIGESTS = "styles-and-scripts.json"
+LONG = re.compile(r"\d+\.\d{7,}(e-?\d+)?")
+"""Numbers whose last digits depend on the processor."""
 TAGS = r"t[rdh]|li|p|div|dt|h\d|option|section|a|details|summary|path"
 """Elements that begin a line."""
 
@@ -29,11 +35,12 @@ def text_of(name: str) -> str:
     text = MODELS[name]()
     if name.endswith(".html"):
         text = re.sub(r"(?s)(<style>).*?(</style>)|(<script>).*?(</script>)", r"\1\2\3\4", text)
-        text = re.sub(
-            r"(?<=[^\s])(?=<(?:t[rdh]|li|p|div|dt|h\d|option|section|a|details|summary|path)\b)", "\n", text
-        )
+        text = re.sub(rf"(?<=[^\s])(?=<(?:{TAGS})\b)", "\n", text)
     if name != "runs.html":
         text = re.sub(r'(?s)(<details class="legend">).*?(</details>)', r"\1\2", text)
+    for who, words in (("ours", ASSUMED), ("others", ASSUMED_OTHERS), ("one lab", ASSUMED_ONE)):
+        text = text.replace(words, f"(assumed of {who})")
+    text = LONG.sub(lambda number: f"{float(number[0]):.6g}", text)
     lines = (line.rstrip() for line in text.replace(version("sentbench"), "VERSION").splitlines())
     return "\n".join(filter(None, lines)) + "\n"
 
