@@ -174,6 +174,26 @@ def folded() -> Table:
     return Table("toy/table2", "Toy table 2: folded", columns, rows, protocol="a protocol")
 
 
+def bare_runs() -> str:
+    """Tables of 5 and 13 columns, one of settings and one with a folded row of one score; no run."""
+    alone = Cell(number=printed(71.5), judged=with_verdict(71.5))
+    known = with_verdict(72.5, "others", "lower", "outside")
+    tables = [
+        Table(f"w/{width}", f"Wide {width}", tuple(Column(f"c{n}", f"C{n}") for n in range(width)),
+              (TableRow("r", "R", (Cell(70.0),) * width),))
+        for width in (4, 5, 12, 13)
+    ]  # fmt: skip
+    rows = (TableRow("a", "A", (Cell(number=known.number, judged=known),)), TableRow("b", "B", (alone,)))
+    column, setting = (Column("one", "One"),), TableRow("s", "S", (Cell(3.0, as_reported=True),))
+    tables += [
+        Table("o/one", "One: bare", column, rows),
+        Table("s/s", "Settings", column, (setting,), notes=("n",)),
+    ]
+    report = replace(BARE, tables=tuple(tables), own_tables=(tables[-2],))
+    values = {"filled": tables, "figures": []}
+    return shown(small.pages(report)[0], report, **values) + shown(small.pages(report)[1], report)
+
+
 def comparison(*, claiming: bool) -> str:
     without = replace(compared.BOTH, tasks={}, mean=None)
     values = {
@@ -239,6 +259,7 @@ MODELS: dict[str, Callable[[], str]] = {
     "paper-alone.html": partial(paper, replace(PAPERS[1], short="", code="https://example.org/c")),
     "paper-bare.html": partial(paper, Paper("bare", "A bare paper", "nowhere", ()), BARE),
     "runs.html": runs,
+    "runs-bare.html": bare_runs,
     "own.html": lambda: shown(small.pages(OWN)[1], OWN),
     "compare.html": partial(comparison, claiming=True),
     "compare-alone.html": partial(comparison, claiming=False),
