@@ -29,6 +29,7 @@ def table_values(report: Report, kind: str) -> dict[str, Any]:
         "kind": kind,
         "filled": [table for table in tables if has_values(table)],
         "empty": [table for table in tables if not has_values(table)],
+        "figures": [],
         "commands": {
             table.key: f"sentbench plan small && {RUNS_PLAN}"
             if table.key == "small-sts"

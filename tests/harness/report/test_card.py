@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from harness.report.formats.card import median_seed, render_card
+from harness.report.formats.card import licence_of, median_seed, render_card
 from tests.harness.report.made_results import result
 
 TEXTS = (
@@ -56,3 +56,13 @@ def test_a_card_says_which_weights_the_scores_are_of(selection: str, says: str) 
 def test_a_card_says_which_text_was_encoded(text: str, says: str) -> None:
     made = result("a", 0, {("STSB", "all"): 0.5}, text=text)
     assert says in render_card([made], settings={}, values=VALUES)
+
+
+@pytest.mark.parametrize(
+    "licence",
+    ["apache-2.0", "mit", "bsd-3-clause", "cc-by-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0", "cc0-1.0"],
+)
+def test_a_licence_of_the_hub_has_its_id_and_any_other_one_its_name(licence: str) -> None:
+    """Source: the hub's list of licences."""
+    assert licence_of(f" {licence.upper()} ") == (licence, "")
+    assert licence_of(f" {licence} of Mine ") == ("other", f"{licence} of Mine")

@@ -5,8 +5,11 @@ from dataclasses import replace
 from harness.report.assembly.content import digest_of_results
 from harness.report.pages.content import Report
 from harness.report.pages.render import render_pages
+from harness.report.pages.small import pages
+from harness.report.tables.model import Cell, Column, Table, TableRow
 from tests.harness.report.example_report import make_leaderboard, make_runs
 from tests.harness.report.made_results import result
+from tests.harness.report.shown import show
 
 
 def test_the_fingerprint_is_that_of_the_results_in_any_order() -> None:
@@ -31,3 +34,10 @@ def test_another_code_or_fingerprint_of_results_changes_the_overview_alone() -> 
     after = render_pages(replace(given, results_digest="d2", code="other"))
     assert [name for name in before if before[name] != after[name]] == ["index.html"]
     assert len(before) > 5
+
+
+def test_included_tables_that_no_run_fills_are_named_with_the_command_that_runs_them() -> None:
+    table = Table("own/table", "Own: a title", (Column("a", "A"),), (TableRow("r", "R", (Cell(),)),))
+    (_, own) = pages(Report("T", "c", own_tables=(table,)))
+    text = show(own, Report("T", "c", own_tables=(table,)))
+    assert "No run of the present plan fills its 1 rows. To run it: <code>sentbench plan own/table" in text

@@ -3,6 +3,8 @@
 import re
 from dataclasses import replace
 
+import pytest
+
 from harness.evidence.others import Others, nothing_known
 from harness.evidence.studies import Study
 from harness.report.pages.cells import cell_facts
@@ -54,6 +56,11 @@ def test_a_pop_up_states_points_and_once_what_is_printed() -> None:
     numbers = [float(number) for text in actual.values() for number in re.findall(r"\d+\.\d+", text)]
     assert [number for number in numbers if 0.5 < number < 1] == [0.7767]
     assert facts(table_of(scale=100.0))["Published"] == "77.67"
+
+
+@pytest.mark.parametrize("metric", ["spearman", "pearson", "accuracy", "map", "mrr"])
+def test_a_pop_up_states_points_of_each_kind_of_score(metric: str) -> None:
+    assert facts(table_of(metric))["Published"] == "77.67, printed 0.7767"
 
 
 def test_a_pop_up_keeps_the_scale_of_what_is_no_score() -> None:

@@ -7,12 +7,15 @@ from pathlib import Path
 import pytest
 
 from harness.check.sanity import oracle, random
+from harness.errors import InputError
 from harness.io.embeddings import EmbeddingStore
 from harness.paths import stored_vectors
+from harness.report.assembly.systems import results_named
 from harness.tasks.evaluation import unique_texts
 from harness.tasks.registry import build_tasks
 from harness.tasks.sts import StsTask
 from tests.faults.small_project import write_stsb
+from tests.harness.report.made_results import result
 from tests.support.results import copy_recorded
 
 ROOT = Path(__file__).parents[3]
@@ -75,3 +78,13 @@ def test_wrong_names_are_one_line(
     project: Path, refused: Callable[..., str], words: list[str], message: str
 ) -> None:
     assert message in refused("compare", *words)
+
+
+def test_a_system_on_two_backbones_is_named_with_one() -> None:
+    results = [result("a", 0, {}, backbone=backbone) for backbone in ("x", "y")]
+    with pytest.raises(InputError, match="a has results on x, y; write a@x"):
+        results_named("a", results)
+    assert results_named("a@y", results) == results_named("a__y__s0", results) == results[1:]
+    assert results_named("a", results[:1]) == results[:1]
+    with pytest.raises(InputError, match="'b' has no results"):
+        results_named("b", results)
