@@ -107,8 +107,8 @@ def test_the_extra_of_a_package_installs_it(package: str) -> None:
 
 def test_a_stage_that_is_called_as_a_command_is_named_with_its_command(refused: Callable[..., str]) -> None:
     assert "did you mean stage train" in refused("trian")
-    assert "did you mean report" in refused("reprot")
-    assert "stage report" not in refused("reprot")
+    assert "did you mean report" in refused("reports")
+    assert "stage report" not in refused("reports")
     assert [*command_line.public()] == [name for name in command_line.COMMANDS if name != "stage"]
 
 

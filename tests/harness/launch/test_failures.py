@@ -28,12 +28,12 @@ REPO: Any = SimpleNamespace(
         (NotDvcRepoError("no"), "running stages: run this in a checkout of the project"),
         (DvcException("dvc.lock is\ndamaged"), "dvc.lock is damaged; `git checkout dvc.lock` restores it"),
         (DvcException("dvc.yaml is damaged"), "dvc.yaml is damaged; see `dvc status`"),
-        (StageNotFound(SimpleNamespace(relpath="dvc.yaml"), "reprot"), "(did you mean report"),
-        (NoOutputOrStageError("reprot", "dvc.yaml"), "(did you mean report"),
+        (StageNotFound(SimpleNamespace(relpath="dvc.yaml"), "reports"), "(did you mean report"),
+        (NoOutputOrStageError("reports", "dvc.yaml"), "(did you mean report"),
     ],
 )
 def test_a_project_that_cannot_be_opened_is_one_line_with_what_to_do(error: Exception, line: str) -> None:
-    with pytest.raises(InputError) as caught, project_errors(REPO, ["reprot", "train@a"]):
+    with pytest.raises(InputError) as caught, project_errors(REPO, ["reports", "train@a"]):
         raise error
     assert line in str(caught.value)
     assert "\n" not in str(caught.value)

@@ -106,7 +106,7 @@ def test_declared_seeds_come_first_and_then_the_smallest_unused(
 
 
 @pytest.mark.parametrize(
-    ("arithmetics", "expected"),
+    ("kinds", "expected"),
     [
         (["native"], "native"),
         (["portable"], "portable"),
@@ -114,13 +114,13 @@ def test_declared_seeds_come_first_and_then_the_smallest_unused(
         (["portable", "native"], "portable"),
     ],
 )
-def test_what_any_portable_run_reads_is_portable(arithmetics: list[Any], expected: str) -> None:
+def test_what_any_portable_run_reads_is_portable(kinds: list[Any], expected: str) -> None:
     """A derived corpus, the corpus that it is made from, and a teacher."""
     copy = [{"kind": "copy", "source": "origin", "column": 0}]
     inner = DeclaredCorpus(origin="wiki1m", seed=0, views=copy)
     derived = {"outer": DeclaredCorpus(origin="inner", seed=3, views=copy), "inner": inner}
     corpora: dict[str, Any] = {}
-    for arithmetic in arithmetics:
+    for arithmetic in kinds:
         add_corpus(corpora, "corpora/outer", derived, arithmetic)
         add_corpus(corpora, "data/wiki1m", derived, arithmetic)
     assert {name: entry["arithmetic"] for name, entry in corpora.items()} == {
@@ -131,7 +131,7 @@ def test_what_any_portable_run_reads_is_portable(arithmetics: list[Any], expecte
     assert (corpora["inner"]["origin"], corpora["outer"]["seed"]) == ("data/wiki1m", 3)
     runs: list[Any] = [
         SimpleNamespace(parent="teachers/bert__words", corpus="data/words", arithmetic=arithmetic)
-        for arithmetic in arithmetics
+        for arithmetic in kinds
     ]
     taught = _teachers_of(runs, {"bert": DeclaredBackbone(source="bert", pooling="cls")})
     assert taught == {
@@ -231,8 +231,8 @@ def test_a_setting_that_a_method_and_the_training_have_is_the_methods(
         InputError, match="simcse: no value of size, width; give defaults, or --set size=VALUE"
     ):
         made()
-    with pytest.raises(InputError, match=r"--set sise: expected one of max_length.*did you mean size"):
-        made(sise=1)
+    with pytest.raises(InputError, match=r"--set sizes: expected one of max_length.*did you mean size"):
+        made(sizes=1)
 
 
 @pytest.mark.parametrize(("line", "found"), [(0, True), (4, True), (5, False)])
