@@ -84,15 +84,10 @@ def printed(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
 
 
 @pytest.fixture(autouse=True)
-def environment() -> Iterator[None]:
-    """A test leaves the environment as it was: the arithmetic of later tests depends on it."""
-    before = dict(os.environ)
+def portable() -> Iterator[None]:
+    """A test leaves the arithmetic of the process as it was, for the tests after it."""
     yield
-    changed = {name for name, value in os.environ.items() ^ before.items()} - {"PYTEST_CURRENT_TEST"}
-    if changed:
-        os.environ.clear()
-        os.environ.update(before)
-    assert not changed, f"the test has changed {', '.join(sorted(changed))}"
+    assert in_effect() == "portable", "the test has changed the environment"
 
 
 @pytest.fixture

@@ -156,10 +156,11 @@ def test_a_failure_of_the_disk_names_the_place() -> None:
 def test_the_client_says_how_long_it_waits_during_an_upload(uploads: bool) -> None:
     from huggingface_hub.utils import logging
 
-    before = logging.get_verbosity()
+    logging.set_verbosity(before := logging.INFO)
     inside = asked("a file", logging.get_verbosity, uploads=uploads)
     assert (inside == before) == uploads
     assert logging.get_verbosity() == before
+    logging.set_verbosity_warning()
 
 
 @pytest.mark.parametrize("answer", [{}, [], {"id": "some/model"}, "words", None])
