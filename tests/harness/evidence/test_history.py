@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import InputError
-from harness.evidence.history import git_refusal, git_state, results_of
+from harness.evidence.history import DETERMINES, git_refusal, git_state, results_of
 from tests.support.git import commit
 
 REFUSAL = "fatal: detected dubious ownership in repository at '/work'"
@@ -54,3 +54,23 @@ def test_a_repository_without_the_revision_is_not_a_refusal(
     assert git_refusal() == ""
     with pytest.raises(InputError, match="neither a folder of scores nor a git revision"):
         results_of("no-such-revision")
+
+
+def test_a_state_is_changed_by_what_decides_a_number_and_by_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in (*(f"{part}/file.py" if "." not in part else part for part in DETERMINES), "docs/page.md"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("text\n")
+    commit(tmp_path, "first")
+    revision, changed = git_state()
+    assert (len(revision), changed) == (40, False)
+    (tmp_path / "docs/page.md").write_text("other\n")
+    (tmp_path / "harness/new.py").write_text("untracked\n")
+    assert git_state() == (revision, False)
+    for part in DETERMINES:
+        file = tmp_path / (f"{part}/file.py" if "." not in part else part)
+        file.write_text("other\n")
+        assert git_state() == (revision, True), part
+        file.write_text("text\n")
