@@ -138,6 +138,8 @@ def test_a_plot_has_every_difference_at_its_place_with_its_interval(empty: Path)
     for name in ("x.pdf", "x.png", "x"):
         with pytest.raises(sentbench.InputError, match=rf"{name}: the picture is SVG"):
             comparison.plot(name)
+    with pytest.raises(sentbench.InputError):  # an empty name is not "no file"
+        comparison.plot("")
     Path("notes.svg").write_text("mine")
     with pytest.raises(sentbench.InputError, match=r"notes.svg: exists and is not a drawing"):
         comparison.plot("notes.svg")

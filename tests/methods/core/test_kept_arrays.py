@@ -229,6 +229,24 @@ def test_a_file_that_was_written_a_moment_ago_is_read_each_time(
     assert len(seen) == reads
 
 
+@pytest.mark.parametrize("field", ["st_dev", "st_ino", "st_size", "st_mtime_ns", "st_ctime_ns"])
+def test_a_file_is_read_again_if_any_part_of_its_status_has_changed(
+    field: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A copy may keep the date and the size of the file that it replaces."""
+    path = tmp_path / "file"
+    path.write_text("one")
+    names = ("st_dev", "st_ino", "st_size", "st_mtime_ns", "st_ctime_ns")
+    status = {name: getattr(path.stat(), name) for name in names}
+    monkeypatch.setattr(files.time, "time_ns", lambda: status["st_mtime_ns"] + 10**12)
+    monkeypatch.setattr(files.os, "fstat", lambda handle: SimpleNamespace(**status))
+    known = sha256_of(path)
+    path.write_text("two")
+    assert sha256_of(path) == known
+    status[field] += 1
+    assert sha256_of(path) != known
+
+
 def test_a_corpus_with_too_few_augmentations_names_the_row() -> None:
     from methods.core.rows import Row
 
