@@ -10,9 +10,11 @@ import pytest
 
 import sentbench
 from harness.report.pages.compare import differences_of
+from sentbench.comparison import recorded
 from tests.faults.small_project import write_stsb
 from tests.sentbench.test_encoders import letters
 from tests.support import tiny
+from tests.support.results import NAME, raw_result
 
 SCORES = Path(__file__).parents[2] / "reports/scores"
 
@@ -144,3 +146,16 @@ def test_a_plot_has_every_difference_at_its_place_with_its_interval(empty: Path)
     with pytest.raises(sentbench.InputError, match=r"notes.svg: exists and is not a drawing"):
         comparison.plot("notes.svg")
     assert Path("notes.svg").read_text() == "mine"
+
+
+def test_a_folder_of_result_files_has_all_its_seeds(tmp_path: Path) -> None:
+    """Seeds of one and of two digits; other files of the folder are no results."""
+    seeds = [0, 1, 9, 10, 19]
+    for seed in seeds:
+        score = {**NAME, "value": 0.5 + seed / 100, "n": 9}
+        raw = raw_result(f"a__b__s{seed}", [score], id="a", backbone="b", seed=seed)
+        (tmp_path / f"a__b__s{seed}.json").write_text(json.dumps(raw))
+    (tmp_path / "notes.json").write_text("{}")
+    for side in (tmp_path, str(tmp_path), [*tmp_path.glob("a__*")]):
+        (values,) = recorded(side).tasks.values()  # type: ignore[union-attr]
+        assert values == {seed: 0.5 + seed / 100 for seed in seeds}

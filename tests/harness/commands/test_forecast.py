@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 import pytest
 
+from harness.commands import forecast
 from harness.commands.forecast import hours_of, without_training
 from harness.plan.estimate import Estimate
 from harness.plan.hours import read_hours
@@ -47,6 +49,25 @@ def test_each_system_of_a_full_plan_has_its_hours(monkeypatch: pytest.MonkeyPatc
     for line in systems:
         assert "bert-base-uncased: 5 x " in line
         assert line.endswith((" min on a GPU", " h on a GPU"))
+
+
+def test_hours_are_of_one_run_and_of_all_on_so_many_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three runs of half an hour and one of two: 3.5 h in all, the longest takes 2."""
+    keys = [f"one__b__s{seed}" for seed in range(3)] + ["two__b__s0"]
+    runs = {key: SimpleNamespace(id=key[:3], backbone_name="b") for key in keys}
+    costs = {key: SimpleNamespace(cpu_hours=4.0, gpu_hours=2.0 if key[:3] == "two" else 0.5) for key in keys}
+    estimate: Any = SimpleNamespace(
+        params=SimpleNamespace(runs=runs), run=lambda run: next(costs[k] for k in keys if runs[k] is run)
+    )
+    monkeypatch.setattr(forecast, "packing", lambda keys: [])
+    lines = hours_of(estimate, keys, 1)
+    assert lines[1:] == [
+        "--on ray or slurm, 1 runs at once on GPUs: about 3.5 h",
+        "  one@b: 3 x 30 min on a GPU",
+        "  two@b: 1 x 2.0 h on a GPU",
+    ]
+    (at_four,) = [line for line in hours_of(estimate, keys, 4) if "4 runs" in line and "GPUs" in line]
+    assert at_four.endswith("about 2.0 h")
 
 
 def test_results_in_the_cache_are_restored_and_committed_ones_can_be_pulled() -> None:

@@ -13,6 +13,7 @@ from dvc.utils.serialize import dumps_yaml, parse_yaml_for_update
 
 from harness.cli import main
 from harness.commands.launch import further_stages
+from harness.errors import InputError
 from harness.launch import pipeline
 from harness.launch.pipeline import CHANGED, open_pipeline
 from harness.launch.scheduler import priorities, stages_to_run
@@ -138,6 +139,24 @@ def test_code_without_a_git_repository_is_launched_with_its_own_settings_of_dvc(
     process.communicate(timeout=120)
     assert process.returncode == 0
     assert "a:" in Path("dvc.lock").read_text()
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, InputError, OSError])
+def test_stages_that_have_finished_are_recorded_whatever_ends_the_launch(
+    error: type[BaseException], toy: Callable[[dict[str, Any]], Path]
+) -> None:
+    toy({name: stage(name) for name in "ab"})
+
+    def launch() -> None:
+        with open_pipeline() as opened:
+            opened.begin("a")
+            Path("a.txt").write_text("made\n")
+            opened.finish("a")
+            raise error
+
+    with pytest.raises(error):
+        launch()
+    assert list(yaml.safe_load(Path("dvc.lock").read_text())["stages"]) == ["a"]
 
 
 def test_dvc_lock_is_written_now_and_then_and_at_the_end_as_dvc_writes_it(

@@ -38,6 +38,16 @@ def test_an_equal_declaration_is_drawn_once_and_another_again(
     assert drawn == [other]
 
 
+@pytest.mark.parametrize("release", ["1.9.0", "1.9.1", "1.10.0", "2.9.0"])
+def test_a_picture_of_another_release_is_drawn_again(release: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[str] = []
+    monkeypatch.setattr(vl_convert, "vegalite_to_svg", lambda spec, **options: drawn.append("") or "<svg/>")
+    for name in ("1.9.0.post1", release, release):
+        monkeypatch.setattr(drawing, "version", lambda package, name=name: name)
+        drawing.svg_of(SPEC, "k")
+    assert len(drawn) == 2
+
+
 def test_an_invalid_drawing_is_one_line_and_the_next_is_drawn(kept: Path) -> None:
     with pytest.raises(InputError, match=r"^picture wrong: ") as caught:
         drawing.svg_of({"mark": "nothing"}, "wrong")
