@@ -1,4 +1,5 @@
-"""Digests of the declared values: published numbers, evidence, tables, recipes, sources, hours; no notes.
+"""Digests of the declared values: published numbers, evidence, tables, recipes, sources, hours, stages and
+targets of make; no notes.
 
 A changed value fails tests/regression/test_declared.py. `python -m tests.regression.declared` prints which
 values changed since the digests were committed, so that somebody looks at the paper, and writes them again.
@@ -6,6 +7,7 @@ values changed since the digests were committed, so that somebody looks at the p
 
 import hashlib
 import json
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,6 +25,8 @@ PLACES = (
     "recipes/*.yaml",
     "harness/data/sources.yaml",
     "harness/data/sources.lock.yaml",
+    "dvc.yaml",
+    "Makefile",
 )
 PROSE = {"note", "notes", "about", "comment", "protocol", "quote", "why", "reason", "searched"}
 """Keys of texts for the reader."""
@@ -36,8 +40,16 @@ def files() -> list[str]:
 
 
 def values_of(text: str) -> dict[str, str]:
-    """Returns the values of a file by their path in it."""
-    return dict(_leaves(yaml.load(text, Loader=yaml.CSafeLoader), ""))
+    """Returns the values of a YAML file by their path in it, or the lines of each target of a Makefile."""
+    if "\n\t" not in text:
+        return dict(_leaves(yaml.load(text, Loader=yaml.CSafeLoader), ""))
+    target, values = "variables", dict[str, str]()
+    for line in text.splitlines():
+        if found := re.match(r"([\w.-]+):( |$)", line):
+            target = found[1]
+        if not line.lstrip("\t @").startswith("#"):
+            values[f"{target}[{sum(name.startswith(f'{target}[') for name in values)}]"] = line
+    return values
 
 
 def _leaves(value: Any, path: str) -> Iterator[tuple[str, str]]:

@@ -1,6 +1,7 @@
 """What surrounds a stage: its inputs and outputs are checked, its record is written, its state is removed."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -101,6 +102,13 @@ def test_a_derived_corpus_states_its_inputs_and_leaves_no_state(
 
     monkeypatch.setattr("harness.stages.corpus.run", run)
     monkeypatch.setattr(stage, "corpus_identity", lambda entry, device: f"{device}".replace(" ", "-"))
+    remove, in_place = shutil.rmtree, list[bool]()
+
+    def removed(folder: Path) -> None:
+        in_place.append(Path("corpora/own/corpus.json").is_file())
+        remove(folder)
+
+    monkeypatch.setattr(stage, "shutil", SimpleNamespace(rmtree=removed))
     is_model = "fill" in views
     identity = "device-cuda" if is_model else "cpu"
     state = stage.CORPUS_RESUME / identity
@@ -115,6 +123,7 @@ def test_a_derived_corpus_states_its_inputs_and_leaves_no_state(
     assert given[0].device == ("device cuda" if is_model else "cpu")
     assert given[0].record == {"name": "own"}
     assert not state.exists()
+    assert in_place == [True], "kept parts are removed after the corpus is in its place"
     written = read_manifest(Path("corpora/own/corpus.json"), again="")
     del written["files"]
     needs = views != ("copy",)

@@ -527,6 +527,16 @@ def test_full_scale_writes_a_recipe_that_a_plan_reads(empty: Path, printed: Call
     assert all(float(hours.replace(",", "")) > 0 for hours in row.split()[7:9])
 
 
+@pytest.mark.parametrize("seeds", [2, 7])
+def test_the_system_to_compare_with_is_priced_with_as_many_seeds(
+    seeds: int, empty: Path, printed: Callable[..., str]
+) -> None:
+    Path("mycse.py").write_text(SAME)
+    said = printed("try", "mycse.py", "--scale", "full", "--seeds", str(seeds))
+    rows = [line.split() for line in said.splitlines() if " bert-base-uncased " in line]
+    assert {(row[0], row[2]) for row in rows} == {("mycse-full", str(seeds)), ("simcse", str(seeds))}
+
+
 @pytest.mark.slow
 @pytest.mark.network
 @pytest.mark.parametrize(

@@ -33,6 +33,7 @@ MRPC = b'Quality\ta\tb\tx\ty\n1\t7\t8\t"open quote\tsecond "text"\n'
     ("name", "files", "content", "text", "label"),
     [
         ("TREC", "train_5500.label TREC_10.label", b"NUM:dist How : Caf\xe9 ?\n", ("How : Caf\u00e9 ?",), 5),
+        ("TREC", "train_5500.label TREC_10.label", b"NUM:dist a\x81 \x92\n", ("a\x81 \x92",), 5),
         ("MRPC", MRPC_FILES, MRPC, ('"open quote', 'second "text"'), 1),
     ],
 )

@@ -1,6 +1,7 @@
 """Executors `slurm` and `ray`, each step alone: words of commands, states, waits, and what is cancelled."""
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -134,6 +135,24 @@ def test_the_files_of_jobs_are_looked_at_every_two_seconds_until_the_time_is_ove
     monkeypatch.setattr(executor, "_end", lambda stage: Ended(stage, 0))
     assert executor.wait(seconds) == ([Ended("a", 0)] if ends_at < 99 else [])
     assert clock.slept == slept
+
+
+def test_jobs_are_recorded_before_those_of_another_kind_are_submitted(executor: Any) -> None:
+    """A launch that is killed in between finds the first again."""
+
+    def submitted(run: object, job: Any) -> Any:
+        if job.stage == "b":
+            raise KeyboardInterrupt
+        return SimpleNamespace(job_id="12_0")
+
+    slurm = SimpleNamespace(batch=nullcontext, submit=submitted)
+    executor._executors = {False: slurm, True: slurm}
+    executor._queued = [
+        SimpleNamespace(stage=name, wants_gpu=name == "b", inputs="same") for name in ("a", "b")
+    ]
+    with pytest.raises(KeyboardInterrupt):
+        executor._hand_over()
+    assert json.loads(executor._record.read_text()) == {"a": {"job": "12_0", "inputs": "same"}}
 
 
 @pytest.mark.parametrize(("ends_at", "kept"), [(0.0, {}), (5.0, {}), (999.0, {"a": 1})])
