@@ -37,6 +37,18 @@ def test_a_job_sends_lines_values_and_its_result_from_a_process_of_its_own() -> 
     assert process != os.getpid()
 
 
+def test_an_interrupt_is_left_to_the_parent() -> None:
+    """Ctrl-C reaches all processes of a terminal; a job would end with a traceback of its own."""
+
+    def perform(send: Send) -> Any:
+        os.kill(os.getpid(), signal.SIGINT)
+        return "goes on"
+
+    with Workers(1) as jobs:
+        jobs.add(ForkedJob("one", perform))
+        assert Message("one", "result", "goes on") in [*jobs.messages()]
+
+
 def test_a_job_starts_after_what_it_needs_and_no_more_run_than_allowed() -> None:
     with Workers(1) as jobs:
         jobs.add(ForkedJob("second", says(2), {"first"}), ForkedJob("first", says(1)))

@@ -158,6 +158,17 @@ def test_a_number_and_a_system_are_found_in_all_tables(
     assert "expected a COLUMN" in refused("verify", "pcl/table2", "SimCSE")
 
 
+@pytest.mark.parametrize(("backbone", "rows"), [(None, 8), ("bert-base", 4), ("roberta", 4)])
+def test_the_rows_of_a_table_are_those_of_a_backbone_as_text_and_as_json(
+    backbone: str | None, rows: int, printed: Callable[..., str]
+) -> None:
+    words = ["verify", "una/table1", *(["--backbone", backbone] if backbone else [])]
+    text = printed(*words).partition("\n\n")[0].splitlines()
+    listed = [entry["row"] for entry in json.loads(printed(*words, "--json"))]
+    assert listed == text
+    assert len(listed) == rows
+
+
 def test_blanks_around_a_name_are_no_part_of_it(printed: Callable[..., str]) -> None:
     for words in (["una/table1"], ["una/table1", "BERT-base UNA", "Avg"], ["78.42"], ["PCL", "78.42"]):
         assert printed("verify", *(f" {word}  " for word in words)) == printed("verify", *words)

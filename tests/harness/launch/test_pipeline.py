@@ -141,6 +141,27 @@ def test_code_without_a_git_repository_is_launched_with_its_own_settings_of_dvc(
     assert "a:" in Path("dvc.lock").read_text()
 
 
+def test_the_inputs_of_a_job_are_its_command_and_what_it_reads(
+    toy: Callable[[dict[str, Any]], Path],
+) -> None:
+    """A job on Slurm is adopted by a later launch only with the same inputs."""
+
+    folder = toy({"a": stage("a")})
+
+    def inputs(**changes: Any) -> str:
+        (folder / "dvc.yaml").write_text(yaml.safe_dump({"stages": {"a": {**stage("a"), **changes}}}))
+        with open_pipeline() as opened:
+            return opened.job("a", with_inputs=True).inputs
+
+    first = inputs()
+    assert first == inputs() != ""
+    assert inputs(cmd="python -c 'pass'") != first
+    Path("other.txt").write_text("words\n")
+    assert inputs(deps=["other.txt"]) != first
+    Path("source.txt").write_text("other words\n")
+    assert inputs() != first
+
+
 @pytest.mark.parametrize("error", [KeyboardInterrupt, InputError, OSError])
 def test_stages_that_have_finished_are_recorded_whatever_ends_the_launch(
     error: type[BaseException], toy: Callable[[dict[str, Any]], Path]

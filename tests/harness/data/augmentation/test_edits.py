@@ -72,6 +72,15 @@ def test_insertions_add_synonyms_of_the_text_and_keep_its_words_in_order() -> No
     assert edits.insert_synonyms(WORDS, rng(), edits=4, synonyms=lambda word: ()) == WORDS
 
 
+@pytest.mark.parametrize(("known_at", "added"), [(1, 1), (10, 1), (11, 0)])
+def test_an_insertion_is_given_up_after_ten_words_without_a_synonym(known_at: int, added: int) -> None:
+    asked = iter(range(1, 99))
+    made = edits.insert_synonyms(
+        WORDS, rng(), edits=1, synonyms=lambda word: ("new",) if next(asked) == known_at else ()
+    )
+    assert len(made) - len(WORDS) == added
+
+
 def test_one_swap_exchanges_two_places_and_a_single_word_stays() -> None:
     for seed in range(20):
         swapped = edited("swap", 6, 0.0, 1, seed)
