@@ -1,15 +1,17 @@
 """Digests of the declared values: published numbers, evidence, tables, recipes, sources, hours, stages and
-targets of make; no notes.
+targets of make, and the numbers that the code states as constants, defaults and ranges; no notes.
 
 A changed value fails tests/regression/test_declared.py. `python -m tests.regression.declared` prints which
 values changed since the digests were committed, so that somebody looks at the paper, and writes them again.
 """
 
+import ast
 import hashlib
 import json
 import re
 import subprocess
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,21 +29,35 @@ PLACES = (
     "harness/data/sources.lock.yaml",
     "dvc.yaml",
     "Makefile",
+    "harness/**/*.py",
+    "methods/**/*.py",
 )
 PROSE = {"note", "notes", "about", "comment", "protocol", "quote", "why", "reason", "searched"}
 """Keys of texts for the reader."""
 
 
+@cache
 def files() -> list[str]:
     """Returns the files with declared values, relative to the repository."""
-    return sorted(
-        path.relative_to(ROOT).as_posix() for place in PLACES for path in ROOT.glob(place) if path.is_file()
-    )
+    found = {
+        path.relative_to(ROOT).as_posix(): path
+        for place in PLACES
+        for path in ROOT.glob(place)
+        if path.is_file()
+    }
+    return sorted(name for name, path in found.items() if path.suffix != ".py" or _stated(path))
 
 
-def values_of(text: str) -> dict[str, str]:
-    """Returns the values of a YAML file by their path in it, or the lines of each target of a Makefile."""
-    if "\n\t" not in text:
+def _stated(path: Path) -> dict[str, str]:
+    return values_of(path.read_text(encoding="utf-8"), path.name)
+
+
+def values_of(text: str, file: str = "a.yaml") -> dict[str, str]:
+    """Returns the values of a YAML file by their path in it, the numbers of a module by their names, or the
+    lines of each target of a Makefile."""
+    if file.endswith(".py"):
+        return dict(_numbers(ast.parse(text).body, ""))
+    if file.endswith(".yaml"):
         return dict(_leaves(yaml.load(text, Loader=yaml.CSafeLoader), ""))
     target, values = "variables", dict[str, str]()
     for line in text.splitlines():
@@ -64,14 +80,30 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, str]]:
         yield path, json.dumps(value, default=str)
 
 
-def digest_of(text: str) -> str:
+def _numbers(body: list[ast.stmt], path: str) -> Iterator[tuple[str, str]]:
+    """Yields the values with a number that modules and classes give to names."""
+    for line in body:
+        if isinstance(line, ast.ClassDef):
+            yield from _numbers(line.body, f"{path}{line.name}.")
+        elif isinstance(line, ast.Assign | ast.AnnAssign):
+            parts = list(ast.walk(line))
+            names = ", ".join(map(ast.unparse, getattr(line, "targets", None) or [line.target]))  # type: ignore[union-attr]
+            if any(isinstance(part, ast.Constant) and _is_number(part.value) for part in parts):
+                yield path + names, ast.unparse(line)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def digest_of(text: str, file: str = "a.yaml") -> str:
     """Returns the digest of the values of a file."""
-    return hashlib.sha256(json.dumps(values_of(text), sort_keys=True).encode()).hexdigest()[:16]
+    return hashlib.sha256(json.dumps(values_of(text, file), sort_keys=True).encode()).hexdigest()[:16]
 
 
 def present() -> dict[str, str]:
     """Returns the digest of every file."""
-    return {file: digest_of((ROOT / file).read_text(encoding="utf-8")) for file in files()}
+    return {file: digest_of((ROOT / file).read_text(encoding="utf-8"), file) for file in files()}
 
 
 def known() -> dict[str, str]:
@@ -81,7 +113,7 @@ def known() -> dict[str, str]:
 
 def changes(file: str, before: str, after: str) -> list[str]:
     """Returns a line for every value that differs between two texts of a file."""
-    old, new = values_of(before) if before else {}, values_of(after) if after else {}
+    old, new = (values_of(text, file) if text else {} for text in (before, after))
     return [
         f"{file}: {path}: {old.get(path, 'none')} -> {new.get(path, 'none')}"
         for path in sorted(old.keys() | new.keys())

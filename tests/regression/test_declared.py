@@ -37,6 +37,30 @@ def test_a_changed_value_changes_the_digest_and_is_printed(old: str, new: str) -
     assert changes("a.yaml", TEXT, changed)
 
 
+CODE = (
+    "LIMIT = 4 * OTHER\nclass Config:\n    rate: float = Field(0.5, gt=0)\n    name: str = 'a'\nWORD = 'a'\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "printed"),
+    [
+        ("4 * OTHER", "OTHER * 1", 'LIMIT: "LIMIT = 4 * OTHER" -> "LIMIT = OTHER * 1"'),
+        ("gt=0", "ge=0", "Config.rate"),
+        ("0.5", "0.25", "Config.rate"),
+    ],
+)
+def test_a_number_of_the_code_changes_the_digest_and_is_printed(old: str, new: str, printed: str) -> None:
+    changed = CODE.replace(old, new)
+    assert digest_of(changed, "a.py") != digest_of(CODE, "a.py")
+    (line,) = changes("a.py", CODE, changed)
+    assert printed.replace('"', "") in line.replace('"', "")
+
+
+def test_lines_of_code_without_a_number_do_not_count() -> None:
+    assert values_of(CODE, "a.py").keys() == {"LIMIT", "Config.rate"}
+
+
 @pytest.mark.parametrize(
     ("old", "new"), [("words", "others"), ("a comment", "another"), ("{scale: 100", "{ scale: 100")]
 )
@@ -46,7 +70,7 @@ def test_notes_comments_and_layout_do_not_count(old: str, new: str) -> None:
 
 def test_the_values_of_every_place_are_read() -> None:
     for file in files():
-        assert values_of((ROOT / file).read_text(encoding="utf-8")), file
+        assert values_of((ROOT / file).read_text(encoding="utf-8"), file), file
     for place in PLACES:
         assert any(Path(file).match(place) for file in files()), f"{place}: no such file"
 

@@ -22,7 +22,6 @@ from harness.evidence.draws import clopper_pearson, percentile, placed
 from harness.evidence.moved import FLOOR, ROUNDING_POINTS, Band, answer_of, band_of
 from harness.evidence.number_tests import (
     AT_A_LOOK,
-    LEAST_DROP,
     LEVEL,
     LOOKS,
     MARGIN,
@@ -262,7 +261,7 @@ def test_three_sources_give_a_verdict_two_do_not_and_one_of_ten_runs_does() -> N
     assert AMONG_SOURCES < LEVEL
 
 
-@pytest.mark.parametrize(("lowest", "collapsed"), [(-LEAST_DROP, 1), (-LEAST_DROP + 0.125, 0)])
+@pytest.mark.parametrize(("lowest", "collapsed"), [(-2.0, 1), (-1.875, 0)])
 def test_a_run_two_points_below_the_others_has_collapsed(lowest: float, collapsed: int) -> None:
     assert len(collapsed_runs([lowest, -0.0078125, 0.0, 0.0, 0.0, 0.0078125])) == collapsed
 

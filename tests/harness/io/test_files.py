@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import stat
 from contextlib import suppress
 from pathlib import Path
 
@@ -51,3 +52,24 @@ def test_a_file_is_hashed_again_when_it_changed_though_its_size_and_time_are_as_
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert path.stat().st_mtime_ns == before.st_mtime_ns
     assert sha256_of(path) == hashlib.sha256(b"two").hexdigest() != first
+
+
+def test_a_file_is_complete_with_its_permissions_before_it_takes_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kill after the exchange leaves a file that others can read, as far as the umask allows."""
+    seen: list[tuple[int, str]] = []
+    replace = os.replace
+
+    def replaced(part: Path, path: Path) -> None:
+        seen.append((stat.S_IMODE(os.stat(part).st_mode), Path(part).read_text()))
+        replace(part, path)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", replaced)
+    with pytest.raises(KeyboardInterrupt):
+        write_text(tmp_path / "a", "words")
+    (tmp_path / "plain").touch()
+    expected = (stat.S_IMODE((tmp_path / "plain").stat().st_mode), "words")
+    assert seen == [expected]
+    assert (stat.S_IMODE((tmp_path / "a").stat().st_mode), (tmp_path / "a").read_text()) == expected
