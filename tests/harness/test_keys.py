@@ -189,7 +189,14 @@ def test_sentevals_text_is_keyed_by_its_code_and_the_version_of_its_tokeniser(
     keys: list[list[str]] = []
     monkeypatch.setattr(text, "kept", lambda texts, make, *, by: keys.append(by))
     (tmp_path / "text.py").write_text("another")
-    for name, value in (("", None), ("version", lambda name: "0"), ("__file__", str(tmp_path / "text.py"))):
+    other = {"sacremoses": "0"}
+    version = text.version
+    changes: dict[str, Any] = {
+        "": None,
+        "version": lambda name: other.get(name) or version(name),
+        "__file__": str(tmp_path / "text.py"),
+    }
+    for name, value in changes.items():
         with monkeypatch.context() as patch:
             if name:
                 patch.setattr(text, name, value)

@@ -61,6 +61,15 @@ def test_published_numbers_are_those_reported() -> None:
     assert len(whole[whole["table"] == "pcl/table2"]) == len(frame)
 
 
+def test_a_misprinted_number_is_shown_as_it_is_printed() -> None:
+    known = load_published(declared(PUBLISHED)).numbers.values()
+    printed = {(number.table, number.row, number.column): number.printed for number in known}
+    assert any(number.printed != number.value for number in known)
+    frame = sentbench.published()
+    shown = zip(frame["table"], frame["row"], frame["column"], frame["value"], strict=True)
+    assert {(table, row, column): value for table, row, column, value in shown} == printed
+
+
 def test_verify_returns_the_rows_of_the_command() -> None:
     (judged,) = sentbench.verify("una/table1", "BERT-base UNA", "Avg")
     assert (judged.number.value, judged.text, judged.verdict.by, judged.values) == (

@@ -46,6 +46,16 @@ def test_trec_keeps_the_coarse_type_and_mrpc_quotes_as_text_below_its_header(
         assert (part.texts, part.labels) == ([text], [label])
 
 
+def test_sentences_of_snli_are_latin_1_and_its_labels_are_of_the_same_lines(tmp_path: Path) -> None:
+    for part in ("train", "dev", "test"):
+        (tmp_path / f"s1.{part}").write_bytes(b"caf\xe9\x92\nb\n")
+        (tmp_path / f"s2.{part}").write_bytes(b"c\n\xc3\xa9\n")
+        (tmp_path / f"labels.{part}").write_text("neutral\nentailment\n")
+    for part in READERS["SNLI"](tmp_path).values():
+        assert part.texts == [("caf\u00e9\x92", "c"), ("b", "\u00c3\u00a9")]
+        assert [part.classes[label] for label in part.labels] == ["neutral", "entailment"]
+
+
 PARTS = {
     "SST": {part: part for part in ("train", "dev", "test")},
     "TREC": {"train": "train_5500.label", "test": "TREC_10.label"},

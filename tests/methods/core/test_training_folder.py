@@ -2,6 +2,7 @@
 
 import json
 from concurrent.futures import Executor, Future
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +100,20 @@ def test_a_state_waits_for_the_one_before_it_and_takes_the_other_file(
     content = again(folder)
     assert content is not None
     assert content["weight"] == 3.0
+
+
+@pytest.mark.parametrize("best", [{}, {"best-3/model": "0"}, {"best-3/model": "0", "best-3/words": "1"}])
+def test_a_state_never_overwrites_the_tensors_of_the_one_on_record(
+    best: dict[str, str], folder: TrainingFolder
+) -> None:
+    """The files of the best encoder are on record too."""
+    folder._best = best
+    used = []
+    for number in range(4):
+        folder.commit({"weight": torch.tensor(float(number))})
+        folder.settle(wait=True)
+        used.append(json.loads((folder.directory / "state.json").read_text())["tensors"])
+    assert all(first != second for first, second in pairwise(used)), used
 
 
 def test_a_state_has_the_values_of_its_commit(folder: TrainingFolder) -> None:
