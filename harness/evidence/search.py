@@ -48,7 +48,7 @@ def numbers_like(published: Published, text: str, tables: Collection[str]) -> li
     if value:
         found = _with_value(named, value)
         if not found:
-            raise InputError(_without(text, value, named))
+            raise InputError(_without(" ".join(words), value, named))
         return _means_first(found)
     by_row: dict[tuple[str, str], list[PublishedNumber]] = {}
     for number in named:
@@ -103,11 +103,10 @@ def _named(numbers: Iterable[PublishedNumber], words: Collection[str]) -> list[P
     return having("{system}") or having("{0.row} {0.table} {0.column}")
 
 
-def _without(text: str, value: str, named: Collection[PublishedNumber]) -> str:
+def _without(name: str, value: str, named: Collection[PublishedNumber]) -> str:
     """Returns the error for a value that no row of a name has, with the nearest mean of one."""
     means = [number for number in named if number.column == MEAN_COLUMN] or named
     near = min(means, key=lambda number: abs(number.printed - float(value)))
-    name = text.lower().replace(value, "").strip(" =:;()")
     return (
         f"no row of {name} reports {value}; the nearest is {near.printed:.15g}, "
         f"{near.table} {near.row} {near.column}; `sentbench verify {shlex.quote(name)}` lists its rows"

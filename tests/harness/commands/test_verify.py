@@ -208,4 +208,6 @@ def test_a_value_that_a_name_does_not_report_is_answered_by_the_nearest_mean(
         "sentbench: no row of pcl reports 78.24; the nearest is 78.14, pcl/table2 "
         "pcl@bert-base-uncased Avg; `sentbench verify pcl` lists its rows"
     )
+    for words in (["pcl 78,24"], ["PCL = 78.24%"], ["PCL (78.24)"]):
+        assert refused("verify", *words).endswith("`sentbench verify pcl` lists its rows"), words
     assert "neither a published number nor part of a system" in refused("verify", "PLC 78.42")
