@@ -6,15 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
 from harness.check.sanity import random
 from harness.errors import InputError
-from harness.models.foreign import LibraryEncoder
 from harness.tasks.mteb_adapter import (
     LOCAL_STS,
     MtebModel,
-    count_parameters,
     identity_of,
     local_sts_task,
     run_mteb,
@@ -125,15 +122,3 @@ def test_mteb_and_native_scores_agree_to_a_hundredth_of_a_point_on_every_set(
         task = sts_task("STS12", "raw", "sts12-raw", folder=mirror / "mteb" / folder)
         native = task.evaluate(Bags(0).encode)[0].value
         assert 100 * score.value == pytest.approx(100 * native, abs=0.01), name
-
-
-def test_parameters_count_tied_weights_once_and_counters_not_at_all() -> None:
-    """2 x 5 weights that two layers share, and a buffer of 5."""
-    network = torch.nn.Module()
-    network.first, network.tied = (torch.nn.Linear(5, 2, bias=False) for _ in range(2))
-    network.tied.weight = network.first.weight
-    network.register_buffer("mean", torch.zeros(5))
-    network.register_buffer("steps", torch.zeros(3, dtype=torch.int64))
-    assert count_parameters(network) == 2 * 5 + 5
-    assert count_parameters(LibraryEncoder(network, Path("there"))) == 2 * 5 + 5
-    assert count_parameters(object()) == 0

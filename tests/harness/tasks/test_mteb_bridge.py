@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from harness.errors import InputError
+from harness.models.foreign import LibraryEncoder
 from harness.tasks.mteb_adapter import (
     LOCAL_STS,
     MtebModel,
@@ -227,4 +228,5 @@ def test_parameters_are_numbers_in_weights_and_buffers_once() -> None:
     network.register_buffer("mean", torch.zeros(5))
     network.register_buffer("steps", torch.zeros(3, dtype=torch.int64))
     assert count_parameters(network) == 15
+    assert count_parameters(LibraryEncoder(network, Path("there"))) == 15
     assert count_parameters(object()) == 0
