@@ -137,6 +137,21 @@ def test_a_signal_ends_the_launch_and_what_it_ended_is_not_repeated(tmp_path: Pa
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)] == before
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_ignored_signal_stays_ignored_as_under_nohup(number: signal.Signals, tmp_path: Path) -> None:
+    class Interrupted(Runs):
+        def wait(self, seconds: float) -> list[Ended]:
+            signal.raise_signal(number)
+            return super().wait(seconds)
+
+    before = signal.signal(number, signal.SIG_IGN)
+    try:
+        ended = launched(Stages(tmp_path), Interrupted())
+    finally:
+        signal.signal(number, before)
+    assert (ended.interrupted, ended.skipped, ended.summary) == (0, [], "3 of 3 stages, 3 done")
+
+
 @pytest.mark.parametrize("lasting", [True, False])
 def test_inputs_are_hashed_only_for_jobs_that_outlive_the_launch(lasting: bool, tmp_path: Path) -> None:
     """An adopted job is not started; its stage counts as begun."""
