@@ -109,7 +109,7 @@ def bands_of(results: Iterable[ResultFile]) -> dict[tuple[System, ScoreName], Ba
 
 
 def is_watched(name: ScoreName) -> bool:
-    """Returns whether a score has a band: a headline metric in a setting of its own."""
+    """Returns whether a score is a headline score, which has a band."""
     return HEADLINE.get(name.metric) in ("", name.setting)
 
 

@@ -252,8 +252,8 @@ def _refusal(error: Exception, status: int) -> str:
     if status == 429:
         return "the hub limits requests (429); wait some minutes and run the same command again"
     if status < 500:
-        stated = getattr(error, "server_message", None) or str(error).strip().splitlines()[0]
-        return f"the hub refuses the request ({status}): {' '.join(stated.split())}"
+        stated = getattr(error, "server_message", None) or str(error).strip().partition("\n")[0]
+        return f"the hub refuses the request ({status}): {' '.join(stated.split()) or 'without a reason'}"
     return f"the hub answers {status}; run the same command again later"
 
 

@@ -50,6 +50,10 @@ def answer(kind: Any, status: int, **headers: str) -> Exception:
     return error
 
 
+def silent(status: int) -> Exception:
+    return errors.HfHubHTTPError("", response=response(status))
+
+
 class TimedOut(errors.HTTPError):
     """A failure of the connection without words."""
 
@@ -97,6 +101,7 @@ WORDS: list[tuple[Exception, str, bool]] = [
     ),
     (answer(errors.HfHubHTTPError, 500), "the hub answers 500; run the same command again later", True),
     (answer(errors.HfHubHTTPError, 404), "the hub refuses the request (404): an answer", False),
+    (silent(413), "the hub refuses the request (413): without a reason", False),
     (
         errors.HTTPError("no\n route"),
         f"the connection failed (no route); check the network and {AGAIN}",
