@@ -63,6 +63,8 @@ def publish(
     chosen = median_seed(results)
     folder = _loadable(ARTEFACTS / chosen.run.key)
     check_folder(out, FILE_RECORD, room=room_of(folder))
+    from methods.core.folders import load_encoder
+
     with new_folder(out, FILE_RECORD) as part:
         mode = part.stat().st_mode  # of this process's umask; a copied folder has the artefact's
         shutil.copytree(folder, part, ignore=LEFT_OUT, dirs_exist_ok=True)
@@ -77,6 +79,7 @@ def publish(
             "mteb": written,
             "no_mteb": reason,
             "pooler": completed,
+            "tokens": load_encoder(folder).input_limit,
             "commit": commit,
             "dirty": dirty,
             "reported": reported_values(run.id, chosen.run.backbone),

@@ -232,7 +232,7 @@ def write_model_meta(folder: Path, name: str, values: Mapping[str, Any]) -> None
         "variable": "".join(c if c.isalnum() else "_" for c in name.split("/")[-1].lower()),
         "parameters": parameters,
         "memory": round(4 * parameters / 2**20, 1),
-        "tokens": config.max_position_embeddings,
+        "tokens": values["tokens"],
         "width": config.hidden_size,
         "licence": repr(None if values["licence"] == "other" else values["licence"]),
         "base": repr(on_hub(values["origin"])[0]),

@@ -17,6 +17,7 @@ from harness.commands.publish_files import complete_weights, reported_values, up
 from harness.errors import InputError
 from harness.plan.identity import encoder_hash
 from harness.plan.params_file import read_params
+from methods.core.encoder import SentenceEncoder
 from tests.support import hub_server, tiny
 from tests.support.plan import small_plan
 from tests.support.results import raw_result
@@ -200,6 +201,15 @@ def test_the_declaration_for_mteb_names_the_repository_that_was_given(
     said = publish.publish(read_params(), ["simcse-small"], Path("card"), name=name)
     assert said == "card: 3 seeds of simcse-small, 0 MTEB result files"
     assert seen == [name or "sentbench/simcse-small"]
+
+
+def test_the_declaration_for_mteb_states_the_tokens_that_the_encoder_reads(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fewer than the positions of its transformer: RoBERTa's first ones are for padding."""
+    monkeypatch.setattr(SentenceEncoder, "input_limit", 19)
+    assert main(["publish", KEYS[0], "--out", "card"]) == 0
+    assert "    max_tokens=19,\n" in Path("card/mteb/model_meta.py").read_text()
 
 
 def test_metadata_state_the_published_weights_the_spread_and_the_data(

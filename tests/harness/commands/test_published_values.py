@@ -29,10 +29,10 @@ def test_the_declaration_for_mteb_has_each_value_under_its_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """2^19 numbers of 4 bytes are 2 MB."""
-    config = SimpleNamespace(max_position_embeddings=80, hidden_size=16)
+    config = SimpleNamespace(hidden_size=16)
     monkeypatch.setattr(transformers.AutoConfig, "from_pretrained", lambda *given, **options: config)
     save_file({"one": torch.zeros(2**18), "two": torch.zeros(2, 2**17)}, tmp_path / "model.safetensors")
-    write_model_meta(tmp_path, "an-owner/A-model.1", {"licence": "mit", "origin": "minilm-l6"})
+    write_model_meta(tmp_path, "an-owner/A-model.1", {"licence": "mit", "origin": "minilm-l6", "tokens": 80})
     text = (tmp_path / META).read_text()
     stated = dict(re.findall(r"^    (\w+)=(.*),$", text, re.M))
     assert (
