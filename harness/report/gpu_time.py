@@ -78,7 +78,7 @@ class GpuPlan:
     @property
     def expected(self) -> float:
         """The expected number of verdicts on reported averages."""
-        return sum(sum(system.chances) for system in self.systems)
+        return _expected(self.systems)
 
     @property
     def sentence(self) -> str:
