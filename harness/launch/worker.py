@@ -33,6 +33,8 @@ PR_SET_PDEATHSIG = 1
 """Option of prctl(2): the signal that a process gets when its parent ends."""
 LIBC = ctypes.CDLL(None)
 NO_SUCH_COMMAND = 127
+SIGNAL_IN_SHELL = 128
+"""A shell adds it to the number of the signal that ended its command, unless it became that command."""
 OUR_COMMAND = "sentbench"
 GONE = 255
 """Exit code of a process that was terminated or lost its server; its job is repeated."""
@@ -181,7 +183,9 @@ def run_in_shell(
 ) -> int:
     """Runs one command and returns its exit code, or minus the signal that ended it; it ends with its
     parent."""
-    words = words_of(command) or [os.environ.get("SHELL") or "/bin/sh", "-c", command]
+    words = words_of(command)
+    by_shell = not words
+    words = words or [os.environ.get("SHELL") or "/bin/sh", "-c", command]
     try:
         process = subprocess.Popen(words, cwd=folder, env=environment, preexec_fn=end_with_parent)
     except FileNotFoundError as error:
@@ -192,7 +196,9 @@ def run_in_shell(
     os.close(ended)
     if scheduler is not None and process.poll() is None:
         os.killpg(0, signal.SIGKILL)
-    return process.wait()
+    code = process.wait()
+    ended_by = code - SIGNAL_IN_SHELL
+    return -ended_by if by_shell and ended_by in set(signal.Signals) else code
 
 
 def end_with_parent() -> None:

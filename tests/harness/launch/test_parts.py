@@ -1,6 +1,7 @@
 """Parts of a launch, each alone: commands and logs of workers, their devices, and files of DVC."""
 
 import os
+import shutil
 import signal
 from pathlib import Path
 from types import SimpleNamespace
@@ -71,7 +72,33 @@ def test_commands_of_a_job_run_in_its_folder_with_its_variables_until_one_fails(
     assert ", slot 1, " in log
     assert "== ended after " in log
     assert run_commands(Job("a", ("no-such-command",), tmp_path, tmp_path / "log"), "") == 127
-    assert run_commands(Job("a", ("sh -c 'kill -9 $$'",), tmp_path, tmp_path / "log"), "") == -9
+
+
+@pytest.mark.parametrize("shell", [None, "/bin/sh", shutil.which("bash")])
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        ("sh -c 'kill -9 $$'", -9),  # some shells become their only command, some wait for it
+        ("sh -c 'kill -9 $$'; exit $?", -9),
+        ("kill -TERM $$", -15),
+        ("(exit 127)", 127),
+        ("(exit 128)", 128),
+        ("(exit 129)", -1),
+        ("(exit 255)", 255),
+    ],
+)
+def test_the_signal_that_ended_a_command_is_the_same_in_each_shell(
+    command: str, code: int, shell: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if shell is None:
+        monkeypatch.delenv("SHELL", raising=False)
+    else:
+        monkeypatch.setenv("SHELL", shell)
+    assert run_commands(Job("a", (command,), tmp_path, tmp_path / "log"), "") == code
+    (tmp_path / "run").write_text("#!/bin/sh\nexit 137\n")
+    (tmp_path / "run").chmod(0o755)
+    program = (str(tmp_path / "run"),)  # not by a shell: its exit code is its own
+    assert run_commands(Job("a", program, tmp_path, tmp_path / "log"), "") == 137
 
 
 @pytest.mark.parametrize(("gpus", "seats"), [(["0", "2"], ["0", "2", "0"]), ([], [None, None, None])])
