@@ -41,13 +41,34 @@ def main(argv: Sequence[str] | None = None) -> int:
     prepare()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a path may contain bytes that are not characters
+    code = 0
     try:
-        code = run_command(words)
+        code = outcome_of(words)
         sys.stdout.flush()
-        return code
-    except BrokenPipeError:  # the reader, for example `head`, has closed the pipe
+    except OSError as error:
+        # Python writes what is left once more when it ends
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return READER_GONE
+        if isinstance(error, BrokenPipeError):  # the reader, for example `head`, has closed the pipe
+            return code or READER_GONE
+        if not code:
+            print(f"sentbench: the output: {error.strerror}", file=sys.stderr)
+        return code or 2
+    return code
+
+
+def outcome_of(words: Sequence[str]) -> int:
+    """Runs one command, prints the line of an error, and returns the exit code.
+
+    Errors: BrokenPipeError, where the reader of the output has gone.
+    """
+    try:
+        return run_command(words)
+    except BrokenPipeError:
+        raise
+    except SystemExit as ended:
+        if ended.code:
+            raise
+        return 0  # of a help text
     except InputError as error:
         problem = printable_line(str(error))
     except OSError as error:
@@ -83,7 +104,7 @@ def place_of(error: OSError) -> str:
     if error.errno not in (errno.ENOSPC, errno.EDQUOT):
         return "a file"
     full = [name for name, path in shown.items() if shutil.disk_usage(path).free < LEAST_FREE]
-    return " or ".join(full or shown)
+    return " or ".join(full or [*shown, "the output"])
 
 
 def packages_of(extra: str) -> str:

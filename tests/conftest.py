@@ -29,6 +29,7 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    os.environ.pop("PYTHONUNBUFFERED", None)  # output is buffered, as where nothing is set
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     if HOME_OF_TESTS not in os.environ:  # the workers of a run share the folder of their parent

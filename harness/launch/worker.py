@@ -155,8 +155,6 @@ def run_in_process(command: str) -> int:
         sys.stdout.flush()
         python = sys.executable
         os.execve(python, [python, "-P", "-m", "harness.cli", *sys.argv[1:]], needed.environment)
-    except SystemExit as end:  # of the parser of arguments
-        return end.code if isinstance(end.code, int) else 1
 
 
 def words_of(command: str) -> list[str] | None:

@@ -50,7 +50,7 @@ def test_a_closed_stream_is_opened_with_its_own_number_which_it_does_not_close(
         (errno.ENOSPC, {"now": 2**20 - 1, "cache": 2**20, "tmp": 2**30}, ["the current folder"]),
         (errno.EDQUOT, {"now": 2**30, "cache": 0, "tmp": 9}, ["the cache", "temporary files"]),
         (errno.ENOSPC, {"now": 2**30, "cache": 2**30, "tmp": 2**20},
-         ["the current folder", "the cache", "temporary files"]),
+         ["the current folder", "the cache", "temporary files", "the output"]),
         (errno.EIO, {"now": 0, "cache": 0, "tmp": 0}, None),
     ],
 )  # fmt: skip
