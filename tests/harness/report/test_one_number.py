@@ -39,7 +39,7 @@ def test_no_other_file_of_the_code_has_a_word_of_a_verdict() -> None:
     assert len(texts) >= 17
     for path in CODE:
         if path != WORDS:
-            said = [text for text in texts for literal in literals(path) if text in literal]
+            said = [text for literal in literals(path) for text in texts if text in literal]
             assert said == [], path
     for path in SHOWN:
         page = path.read_text(encoding="utf-8")
