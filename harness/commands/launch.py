@@ -132,9 +132,23 @@ def executor_of(arguments: argparse.Namespace, pipeline: Pipeline) -> Executor:
     cores, gpus = cores_here(), visible_gpus()
     most = cores if arguments.cpus_per_run is None else max(1, int(cores // arguments.cpus_per_run))
     if gpus and arguments.gpus_per_run != 0:
-        most = min(most, max(1, math.floor(len(gpus) / (arguments.gpus_per_run or 1.0))))
+        gpus, runs = shared_gpus(gpus, arguments.gpus_per_run or 1.0)
+        most = min(most, runs)
     preloaded = [PRELOADED] if any(map(is_ours, pipeline.commands.values())) else []
     return LocalExecutor(arguments.jobs or most, gpus, preloaded)
+
+
+def shared_gpus(gpus: Sequence[str], share: float) -> tuple[list[str], int]:
+    """Returns the GPUs of each seat, as CUDA_VISIBLE_DEVICES names them, and the number of runs at once.
+    share: GPUs a run takes; a part of one is a part of the same one for all.
+
+    Errors: InputError for more than there are.
+    """
+    size = math.ceil(share)
+    if size > len(gpus):
+        raise InputError(f"--gpus-per-run {share:g}: {len(gpus)} GPUs here; correct it")
+    seats = [",".join(gpus[start : start + size]) for start in range(0, len(gpus) - size + 1, size)]
+    return seats, len(seats) * max(1, math.floor(1 / share))
 
 
 def forecast(pipeline: Pipeline, jobs: int | None) -> str:

@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 from harness.data.sources import SOURCES
@@ -170,7 +171,8 @@ def packing(keys: Iterable[str], folder: Path = COSTS) -> list[str]:
     if not fitting:
         return []
     number = max(1, min(fitting))
-    steps = 100 if number <= 100 else 10_000  # rounded down, so that all of them fit
+    # rounded down to the fewest digits that leave no room for one more
+    steps = next(10**digits for digits in count(2) if 10**digits // number * (number + 1) > 10**digits)
     share = steps // number / steps
     return [f"runs a GPU: {number}, by the largest peak of memory measured; --gpus-per-run {share:g}"]
 

@@ -156,10 +156,10 @@ def test_a_number_of_a_launch_has_its_least_value(name: str, taken: list[Any], r
         (0, 3.0, None, 2),
         (0, 9.0, None, 1),
         (3, None, None, 3),
-        (3, None, 2.0, 1),
+        (3, None, 1.0, 3),
+        (3, None, 0.34, 6),
         (3, None, 0.5, 6),
         (3, 4.0, 0.5, 2),
-        (3, None, 4.0, 1),
         (3, None, 0.0, 8),
         (10, None, None, 8),
     ],
@@ -177,6 +177,28 @@ def test_as_many_stages_run_at_once_as_cores_and_gpus_allow(
     launch.executor_of(argparse.Namespace(**shares), SimpleNamespace(commands=commands))  # type: ignore[arg-type]
     launch.executor_of(argparse.Namespace(**{**shares, "jobs": 5}), SimpleNamespace(commands={}))  # type: ignore[arg-type]
     assert made == [(slots, [*map(str, range(gpus))], [launch.PRELOADED]), (5, made[0][1], [])]
+
+
+@pytest.mark.parametrize(
+    ("share", "seats", "runs"),
+    [
+        (1.0, ["4", "7", "GPU-x"], 3),
+        (0.076, ["4", "7", "GPU-x"], 39),
+        (2.0, ["4,7"], 1),
+        (1.5, ["4,7"], 1),
+        (3.0, ["4,7,GPU-x"], 1),
+    ],
+)
+def test_a_run_has_the_gpus_that_it_takes_and_13_share_each(
+    share: float, seats: list[str], runs: int
+) -> None:
+    assert launch.shared_gpus(["4", "7", "GPU-x"], share) == (seats, runs)
+    assert launch.shared_gpus(["a", "b", "c", "d"], 2.0) == (["a,b", "c,d"], 2)
+
+
+def test_a_run_that_takes_more_gpus_than_there_are_is_refused() -> None:
+    with pytest.raises(InputError, match=r"--gpus-per-run 3\.5: 3 GPUs here; correct it"):
+        launch.shared_gpus(["0", "1", "2"], 3.5)
 
 
 def test_first_seeds_leave_out_both_stages_and_the_collection_of_further_ones() -> None:

@@ -269,14 +269,14 @@ def test_each_run_on_a_gpu_takes_a_context_and_its_peak(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("fitting", "share"),
     [
-        *[(1, "1"), (2, "0.5"), (3, "0.33"), (6, "0.16"), (7, "0.14")],
-        *[(100, "0.01"), (101, "0.0099"), (115, "0.0086")],
+        *[(1, "1"), (2, "0.5"), (3, "0.33"), (6, "0.16"), (7, "0.14"), (13, "0.076"), (27, "0.037")],
+        *[(99, "0.0101"), (100, "0.01"), (101, "0.0099"), (115, "0.00869")],
     ],
 )
-def test_the_share_of_a_run_is_rounded_down_so_that_all_of_them_fit(
+def test_the_share_of_a_run_is_rounded_down_so_that_all_of_them_fit_and_no_more(
     fitting: int, share: str, tmp_path: Path
 ) -> None:
-    """Six sixths of 0.17 would be more than one GPU, so the sixth run would wait."""
+    """Six sixths of 0.17 would be more than one GPU, so the sixth run would wait; of 0.07, 14 would fit."""
     peak = int(0.9 * 80 * GIB / fitting) - CONTEXT
     write_json(tmp_path / "a.train.json", {"peak_memory": peak, "card_memory": 80 * GIB})
     (line,) = packing(["a"], tmp_path)
