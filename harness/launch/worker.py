@@ -38,7 +38,9 @@ SIGNAL_IN_SHELL = 128
 OUR_COMMAND = "sentbench"
 GONE = 255
 """Exit code of a process that was terminated or lost its server; its job is repeated."""
-WITHOUT_NETWORK = frozenset({"entries", "data", "fingerprint", "fingerprint-data", "report"})
+WITHOUT_NETWORK = frozenset(
+    {"entries", "data", "backbone", "fingerprint", "fingerprint-data", "further", "report"}
+)
 """Stages of dvc.yaml that run no network and need no GPU."""
 
 

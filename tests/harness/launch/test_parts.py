@@ -20,8 +20,9 @@ from harness.process import PASSIVE, PORTABLE, set_native
     ("stage", "wants"),
     [
         *[(name, False) for name in ("entries", "fingerprint", "data@stsb", "fingerprint-data@x", "report")],
-        *[(name, True) for name in ("train@a", "evaluate@a", "teacher@a", "corpus@a", "backbone@a")],
-        *[("sub/dvc.yaml:report", False), ("sub/dvc.yaml:train@a", True), ("further@x", True)],
+        *[(name, True) for name in ("train@a", "evaluate@a", "teacher@a", "corpus@a", "other@a")],
+        *[("sub/dvc.yaml:report", False), ("sub/dvc.yaml:train@a", True)],
+        *[("further@x", False), ("backbone@a", False)],
     ],
 )
 def test_stages_that_run_a_network_want_a_gpu(stage: str, wants: bool) -> None:
