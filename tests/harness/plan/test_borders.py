@@ -1,5 +1,6 @@
 """Values of declarations at their borders, and each folder that an entry of the plan is made from."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
@@ -214,10 +215,10 @@ def test_a_plans_digest_has_twelve_digits_and_sees_every_part(small: dict[str, A
 def test_a_difference_of_any_part_is_named(part: str, small: dict[str, Any]) -> None:
     assert {*stale.DETERMINED_PARTS} == {"sources", "backbones", "corpora", "teachers", "runs"}
     filled = {**small, "corpora": {"own": COPY}}
-    filled["teachers"] = {"own": {"encoder": "backbones/own", "corpus": "data/words"}}
+    filled["teachers"] = {"own__stsb": {"encoder": "backbones/own", "corpus": "data/words"}}
     params = Params.model_validate(filled)
     key = next(iter(getattr(params, part)))
-    name = key.partition("__s")[0]
+    name = re.sub("__s[0-9]+$", "", key) if part == "runs" else key
     fewer = params.model_copy(update={part: {k: v for k, v in getattr(params, part).items() if k != key}})
     assert [*stale.differences(params, fewer)] == [f"{name} is no longer planned"]
     assert [*stale.differences(fewer, params)] == [f"{name} is new"]
