@@ -59,7 +59,9 @@ def execute(arguments: argparse.Namespace) -> None:
         lock_sources({name: read_source_record(folder / name) for name in names})
         print(f"{LOCK.name}: {', '.join(names)}")
     else:
-        providers = name_list(arguments.providers or "") or (planned.providers if planned else None)
+        # others than the hub would take no notice of a revision
+        named = name_list(arguments.providers or "") if arguments.revision is None else ["hub"]
+        providers = named or (planned.providers if planned else None)
         copies = DATA if is_project() and folder != DATA else None
         fetch_sources(
             names, directory=folder, providers=providers, revision=arguments.revision, copies=copies

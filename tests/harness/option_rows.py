@@ -173,7 +173,10 @@ def data() -> Iterator[tuple[str, Way]]:
                 "action": action,
                 "names": Given({"fetch_sources.names": names}),
                 "--providers": order,
-                "--revision": Arrives(["--revision", "refs/pr/9"], {"fetch_sources.revision": "refs/pr/9"}),
+                "--revision": Arrives(
+                    ["--revision", "refs/pr/9"],
+                    {"fetch_sources.revision": "refs/pr/9", "fetch_sources.providers": ["hub"]},
+                ),
             },
         ),
     )
