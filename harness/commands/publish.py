@@ -75,11 +75,13 @@ def publish(
         completed = complete_weights(part)
         written, reason = write_mteb(results, folder, part / "mteb")
         commit, dirty = git_state()
+        encoder = load_encoder(folder)
         values = _card_values(params, run, licence) | {
             "mteb": written,
             "no_mteb": reason,
             "pooler": completed,
-            "tokens": load_encoder(folder).input_limit,
+            "tokens": encoder.input_limit,
+            "width": encoder.dim,
             "commit": commit,
             "dirty": dirty,
             "reported": reported_values(run.id, chosen.run.backbone),

@@ -222,10 +222,9 @@ def write_hub_results(chosen: ResultFile, out: Path) -> None:
 def write_model_meta(folder: Path, name: str, values: Mapping[str, Any]) -> None:
     """Writes mteb's declaration of the model, which a pull request to mteb needs: mteb/model_meta.py."""
     from safetensors.torch import load_file
-    from transformers import AutoConfig
 
-    parameters = sum(tensor.numel() for tensor in load_file(folder / WEIGHTS).values())
-    config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
+    files = folder.rglob(f"*{Path(WEIGHTS).suffix}")
+    parameters = sum(tensor.numel() for file in files for tensor in load_file(file).values())
     stated = {
         "name": name,
         "literal": repr(name),
@@ -233,7 +232,7 @@ def write_model_meta(folder: Path, name: str, values: Mapping[str, Any]) -> None
         "parameters": parameters,
         "memory": round(4 * parameters / 2**20, 1),
         "tokens": values["tokens"],
-        "width": config.hidden_size,
+        "width": values["width"],
         "licence": repr(None if values["licence"] == "other" else values["licence"]),
         "base": repr(on_hub(values["origin"])[0]),
     }

@@ -3,12 +3,10 @@
 import argparse
 import re
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
-import transformers
 import yaml
 from safetensors.torch import save_file
 
@@ -25,14 +23,13 @@ from tests.harness.report.made_judged import printed, with_verdict
 from tests.support.results import raw_result
 
 
-def test_the_declaration_for_mteb_has_each_value_under_its_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """2^19 numbers of 4 bytes are 2 MB."""
-    config = SimpleNamespace(hidden_size=16)
-    monkeypatch.setattr(transformers.AutoConfig, "from_pretrained", lambda *given, **options: config)
-    save_file({"one": torch.zeros(2**18), "two": torch.zeros(2, 2**17)}, tmp_path / "model.safetensors")
-    write_model_meta(tmp_path, "an-owner/A-model.1", {"licence": "mit", "origin": "minilm-l6", "tokens": 80})
+def test_the_declaration_for_mteb_has_each_value_under_its_name(tmp_path: Path) -> None:
+    """2^19 numbers of 4 bytes, in the weights of the transformer and of a layer after it, are 2 MB."""
+    save_file({"one": torch.zeros(2**18), "two": torch.zeros(2, 2**16)}, tmp_path / "model.safetensors")
+    (tmp_path / "2_Dense").mkdir()
+    save_file({"linear.weight": torch.zeros(2**7, 2**10)}, tmp_path / "2_Dense/model.safetensors")
+    values = {"licence": "mit", "origin": "minilm-l6", "tokens": 80, "width": 16}
+    write_model_meta(tmp_path, "an-owner/A-model.1", values)
     text = (tmp_path / META).read_text()
     stated = dict(re.findall(r"^    (\w+)=(.*),$", text, re.M))
     assert (
