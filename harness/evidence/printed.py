@@ -13,7 +13,7 @@ from harness.evidence.numbers import RowSource
 from harness.io.declarations import DeclaredModel, Link
 
 AVERAGE_APART = 2
-"""Allowed difference of a reported average from its cells' mean, in units of the last digit."""
+"""Allowed difference of a reported average from its cells' mean, in units of the table's last digit."""
 
 
 NOT_STATED = re.compile(r"(seeds?|runs?)( and choice)? (is |are )?not stated")
@@ -108,7 +108,7 @@ class PublishedTable(DeclaredModel):
     def _check_decimals(self, row: PublishedRow) -> None:
         values = [value for value in row.values if value is not None]
         most = max(map(decimals_in, values), default=0)
-        printed = self.decimals if row.decimals is None else row.decimals
+        printed = self.decimals_of(row)
         if row.decimals is not None and row.decimals >= self.decimals:
             raise ValueError(f"{row.key}: decimals {row.decimals}, expected fewer than the table's")
         if most > printed:
@@ -123,19 +123,24 @@ class PublishedTable(DeclaredModel):
             if erratum.column not in self.columns or self._cell(row, erratum.column) != erratum.reported:
                 raise ValueError(f"{row.key}: erratum of {erratum.column} does not name a reported value")
         declared = {erratum.column for erratum in row.errata if erratum.kind == "average"}
-        unit = 10.0**-self.decimals
+        # a row with fewer decimals than its table: as far as its own rounding goes
+        apart = max(AVERAGE_APART * 10.0**-self.decimals, 0.5 * 10.0 ** -self.decimals_of(row))
         for column, parts in self.averages.items():
             reported, cells = self._cell(row, column), [self.compared(row, part) for part in parts]
             known = [cell for cell in cells if cell is not None]
             if reported is None or len(known) != len(cells):
                 continue
             expected = math.fsum(known) / len(known)
-            if (abs(reported - expected) > AVERAGE_APART * unit + 1e-9) != (column in declared):
+            if (abs(reported - expected) > apart + 1e-9) != (column in declared):
                 remedy = (
                     "remove its erratum" if column in declared else "if so printed, declare it in `errata`"
                 )
                 problem = f"{column} is reported as {reported}, its cells average {expected:.4f}"
                 raise ValueError(f"{row.key}: {problem}; {remedy}")
+
+    def decimals_of(self, row: PublishedRow) -> int:
+        """Returns the printed decimals of a row: its own, or the table's."""
+        return self.decimals if row.decimals is None else row.decimals
 
     def _cell(self, row: PublishedRow, column: str) -> float | None:
         return row.values[self.columns.index(column)]

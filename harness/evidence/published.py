@@ -97,7 +97,7 @@ def numbers_of(table: PublishedTable, key: str, sources: Mapping[str, str]) -> I
         return round(value * points, 10)
 
     for row in table.rows:
-        decimals = table.decimals if row.decimals is None else row.decimals
+        decimals = table.decimals_of(row)
         for column in table.columns:
             value = table.compared(row, column)
             if value is None:

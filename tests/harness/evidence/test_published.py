@@ -127,6 +127,21 @@ def test_averages_may_be_off_by_two_reported_units(tmp_path: Path) -> None:
     assert load(tmp_path, row).row("toy/table1", "x").values[2] == 1.52
 
 
+@pytest.mark.parametrize(
+    ("second", "average", "right"), [(2.0, 1.5, True), (2.1, 1.6, True), (2.1, 1.7, False)]
+)
+def test_the_average_of_a_row_with_fewer_decimals_is_rounded_to_these(
+    tmp_path: Path, second: float, average: float, right: bool
+) -> None:
+    """1.0 and 2.1 average 1.55, which is 1.5 or 1.6 as reported."""
+    row = f"{{system: x, source: this-paper, decimals: 1, values: [1.0, {second}, {average}]}}"
+    if right:
+        assert load(tmp_path, row).row("toy/table1", "x").values[2] == average
+    else:
+        with pytest.raises(InputError, match=r"cells average 1\.5500"):
+            load(tmp_path, row)
+
+
 def test_a_row_without_a_second_decimal_states_how_many_were_printed(
     tmp_path: Path, published: Published
 ) -> None:
