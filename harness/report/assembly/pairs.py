@@ -75,15 +75,15 @@ def average_lines(
 ) -> list[ScoreLine]:
     """Returns a line of setting `average` for each suite of several scored tasks.
 
-    Its value is the mean of the scores rounded to 0.01 points, its n the number of tasks.
+    Its value is the mean of the scores, its n the number of tasks.
     """
     bounds, averages = average_intervals(kept, suites), []
     for suite, names in suites.items():
         average = average_of(names, lines)
         if average is not None:
-            metric, setting, points = average
+            metric, setting, value = average
             interval = bounds.get(suite) if (metric, setting) == ("spearman", "all") else None
-            averages.append(ScoreLine(f"Avg. {suite}", metric, AVERAGE, points / 100, len(names), interval))
+            averages.append(ScoreLine(f"Avg. {suite}", metric, AVERAGE, value, len(names), interval))
     return averages
 
 

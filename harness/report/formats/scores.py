@@ -75,13 +75,13 @@ def _interval(interval: Interval | None) -> str:
 
 
 def average_of(tasks: Sequence[str], lines: Sequence[ScoreLine]) -> tuple[str, str, float] | None:
-    """Returns metric, setting and mean of the headline scores of these tasks, in points. None for a single
+    """Returns metric, setting and mean of the headline scores of these tasks, in raw units. None for a single
     task, or unless every task has the same headline score.
     """
     for metric in HEADLINE:
         for setting in dict.fromkeys(line.setting for line in lines if line.metric == metric):
             headlines_found = {
-                line.task: round(100 * line.value, 2)
+                line.task: line.value
                 for line in lines
                 if (line.metric, line.setting) == (metric, setting) and line.task in tasks
             }

@@ -3,6 +3,8 @@
 import math
 from typing import Any
 
+import pytest
+
 from harness.evidence.differences import Difference
 from harness.evidence.statistics import Interval, StandardError
 from harness.evidence.system_pairs import SystemComparison, TaskName
@@ -20,9 +22,10 @@ def line(task: str, value: float, **rest: Any) -> ScoreLine:
     return ScoreLine(**{"metric": "spearman", "setting": "all", **rest}, task=task, value=value, n=100)
 
 
-def test_the_average_is_over_the_reported_cells() -> None:
-    """70.114 and 60.114 print as 70.11 and 60.11, mean 65.11; unrounded it would be 65.114."""
-    assert average_of(["A", "B"], [line("A", 0.70114), line("B", 0.60114)]) == ("spearman", "all", 65.11)
+def test_the_average_is_over_unrounded_scores() -> None:
+    """70.114 and 60.114 average 65.114; the cells 70.11 and 60.11 would average 65.11."""
+    metric, setting, value = average_of(["A", "B"], [line("A", 0.70114), line("B", 0.60114)]) or ("", "", 0)
+    assert (metric, setting, value) == ("spearman", "all", pytest.approx(0.65114, abs=1e-12))
     assert average_of(["A", "B"], [line("A", 0.7)]) is None
 
 
