@@ -70,7 +70,7 @@ def slim(result: ResultFile, kept: Callable[[RunRecord, ScoreRecord], bool]) -> 
 
 
 def to_frame(results: Iterable[ResultFile]) -> pd.DataFrame:
-    """Returns one row per score with the columns of `COLUMNS`, values in raw units."""
+    """Returns one row per score with the columns of `SCORE_COLUMNS`, values in raw units."""
     import pandas as pd  # takes half a second to import
 
     rows = [

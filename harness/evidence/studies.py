@@ -46,9 +46,9 @@ class Summary(DeclaredModel):
     @property
     def middle(self) -> float | None:
         """The mean, or the middle of a range; None if neither is known."""
-        if self.low is not None and self.high is not None:
-            return (self.low + self.high) / 2
-        return self.mean
+        if self.mean is not None or self.low is None or self.high is None:
+            return self.mean
+        return (self.low + self.high) / 2
 
 
 def _form(score: Any) -> str:

@@ -277,3 +277,18 @@ def test_cells_that_report_one_thing_are_a_group_with_the_number_of_its_own_pape
     assert [[number.row for number in group] for group in groups] == [
         ["m/w@b", "m/v@b", "m@b"], ["m@c"], ["n@b"], ["m@b"],
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("stated", "middle"),
+    [
+        ({"mean": 75.0, "n": 3, "low": 74.0, "high": 77.0}, 75.0),
+        ({"low": 74.0, "high": 77.0}, 75.5),
+        ({"mean": 75.0, "n": 3, "low": 74.0}, 75.0),
+        ({"sd": 0.3, "n": 3, "high": 77.0}, None),
+    ],
+)
+def test_a_stated_mean_is_the_middle_of_a_summary_and_a_range_only_without_one(
+    stated: dict[str, float], middle: float | None
+) -> None:
+    assert Summary.model_validate(stated).middle == middle
