@@ -49,7 +49,8 @@ def load(
 
     folder: or NAME/REPOSITORY of the hub if no such folder exists.
     pooling: `cls`, `mean`, `first-last-avg`, `static-last-avg`, `last-two-avg` or `pooler`; required for a
-    plain folder, which does not state its pooling. It replaces the pooling that a folder states.
+    plain folder, which does not state its pooling. It replaces the pooling that a folder states; word vectors
+    have none to replace.
     device: `auto`, `cpu` or `cuda`.
     Shapes: its `encode(texts)` returns [N, d] in fp32.
     Errors: InputError if the folder is not an encoder or cannot be read, or `pooling` would replace a pooling

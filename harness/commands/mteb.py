@@ -102,6 +102,7 @@ def run_folder(
     from harness.data.providers import mirror_folder
     from harness.models.read import read_encoder
     from harness.tasks.mteb_adapter import MtebModel, count_parameters, run_mteb
+    from methods.core.words import WordAverageEncoder
 
     if not tasks:
         raise InputError("name at least one mteb task, for example STSBenchmark")
@@ -111,7 +112,8 @@ def run_folder(
     warnings.filterwarnings("ignore", module="mteb")
     encoder = read_encoder(folder, pooling=pooling)
     encoder.to(resolve_device(device))
-    identity = mteb_identity(folder, pooling=pooling)
+    by_words = isinstance(encoder, WordAverageEncoder)  # takes no other pooling
+    identity = mteb_identity(folder, pooling=None if by_words else pooling)
     model = MtebModel(
         encoder,
         name=identity.name,

@@ -16,6 +16,7 @@ from harness.errors import InputError
 from harness.tasks.sts_sets import sts_task
 from methods.core.folders import load_encoder
 from tests.support import tiny
+from tests.support.samples import write_words
 
 pytestmark = pytest.mark.thorough
 RUN = {
@@ -108,6 +109,16 @@ def test_two_models_of_one_folder_name_give_two_results(copies: Path, tmp_path: 
     assert score.file != other.file
     assert Path(score.file).is_file()
     assert Path(other.file).is_file()
+
+
+def test_a_pooling_is_part_of_an_identity_only_where_it_changes_vectors(copies: Path, tmp_path: Path) -> None:
+    (tmp_path / "bert").mkdir()
+    words, bert = write_words(tmp_path / "words"), encoder_folder(tmp_path / "bert/model")
+    for folder, experiment in ((words, {}), (bert, {"pooling": "cls"})):
+        stated, _ = run_folder(folder, ["STS12"], out=tmp_path / "out", device="cpu")
+        other, _ = run_folder(folder, ["STS12"], out=tmp_path / "out", pooling="cls", device="cpu")
+        assert stated.experiment == {}
+        assert other == stated._replace(experiment=experiment)
 
 
 def test_results_have_the_layout_of_the_public_repository(copies: Path, tmp_path: Path) -> None:
