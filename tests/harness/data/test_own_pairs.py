@@ -58,12 +58,17 @@ def test_each_format_gives_the_same_pairs(tmp_path: Path) -> None:
         assert read(tmp_path, name, content) == PAIRS, name
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16-le", "utf-16-be"])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\n\n"])
 def test_encodings_line_ends_and_blank_lines_have_no_effect(tmp_path: Path, encoding: str, end: str) -> None:
-    assert read(tmp_path, "a.tsv", tsv(TABLE, end).encode(encoding)) == PAIRS
+    """With and without a line of names, after which a byte order mark would be part of a sentence."""
+    mark = "\ufeff" if encoding.startswith("utf-16") else ""
+    for table in (TABLE, TABLE[1:]):
+        assert read(tmp_path, "a.tsv", (mark + tsv(table, end)).encode(encoding)) == PAIRS
+        text = csv_text(tmp_path, table)
+        assert read(tmp_path, "a.csv", (mark + text).encode(encoding)) == PAIRS
     lines = end.join(json.dumps(row, ensure_ascii=False) for row in OBJECTS) + end
-    assert read(tmp_path, "a.jsonl", lines.encode(encoding)) == PAIRS
+    assert read(tmp_path, "a.jsonl", (mark + lines).encode(encoding)) == PAIRS
 
 
 @pytest.mark.parametrize(

@@ -148,6 +148,34 @@ def test_the_picture_of_claims_counts_the_pairs_that_it_shows() -> None:
     assert chart.says == "0 of 1 reported differences are below one point; our seeds test 1."
 
 
+@pytest.mark.parametrize(
+    "other",
+    [{"within": 1.0}, {"within": 5.0}, {"lower": True}, {"columns": ["more"]}, {"rows": [("a", "c")]}],
+)
+def test_a_claim_next_to_another_has_the_answer_of_its_own_pair(other: dict[str, Any]) -> None:
+    """Two claims on the same cells are two questions if they differ in direction or margin."""
+    cells = {"a": five(12), "b": five(2), "c": five(20)}
+    table = rows_of(**cells)["t"]
+    rows = tuple(
+        replace(row, cells=(*row.cells, rows_of(**cells)["t"].rows[2].cells[0])) for row in table.rows
+    )
+    tables = {"t": replace(table, columns=(*table.columns, Column("more", "More")), rows=rows)}
+    if "rows" in other:
+        other = {"rows": [ClaimedRows(better=better, worse=[worse]) for better, worse in other["rows"]]}
+    second = CLAIM.model_copy(update=other)
+    for order in ([CLAIM, second], [second, CLAIM]):
+        together = judge_claims(order, tables)
+        for claim, judged in zip(order, together, strict=True):
+            (pair,) = judged.pairs
+            assert pair.claimed == judge_claim(claim, tables).pairs[0].claimed
+            assert (pair.columns, pair.better.key, pair.worse.key) == (
+                (claim.columns[0],) * 2,
+                claim.rows[0].better,
+                claim.rows[0].worse[0],
+            )
+    assert len({pair.compares for judged in together for pair in judged.pairs}) == 2
+
+
 def test_a_loss_is_better_where_it_is_lower() -> None:
     assert outcome(rows_of(a=five(2), b=five(12)), lower=True) == "supported"
     assert outcome(rows_of(a=five(12), b=five(2)), lower=True) == "contradicted"

@@ -1,7 +1,15 @@
 """Content shared by pages: the fingerprint of the results, which only the overview states."""
 
+import copy
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import reduce
+from operator import getitem
+from typing import Any
 
+import pytest
+
+from harness.evidence.schema import ResultFile
 from harness.report.assembly.content import digest_of_results
 from harness.report.pages.content import Report
 from harness.report.pages.render import render_pages
@@ -10,6 +18,7 @@ from harness.report.tables.model import Cell, Column, Table, TableRow
 from tests.harness.report.example_report import make_leaderboard, make_runs
 from tests.harness.report.made_results import result
 from tests.harness.report.shown import show
+from tests.support.results import raw_result
 
 
 def test_the_fingerprint_is_that_of_the_results_in_any_order() -> None:
@@ -26,6 +35,41 @@ def test_the_fingerprint_is_that_of_the_results_in_any_order() -> None:
         )
         == 3
     )
+
+
+def leaves(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yields the place of each value of a JSON document."""
+    entries = (
+        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else None
+    )
+    if entries is None:
+        yield place
+    else:
+        for key, entry in entries:
+            yield from leaves(entry, (*place, key))
+
+
+FULL = raw_result(code_sha256="0" * 64, arithmetic="portable")
+OTHERS: dict[str, Any] = {"selection": "last", "text": "raw", "git_dirty": True}
+"""Values for fields that take certain ones."""
+
+
+@pytest.mark.parametrize("place", [place for place in leaves(FULL) if place != ("schema",)], ids=str)
+def test_every_field_of_a_result_is_part_of_the_fingerprint(place: tuple[Any, ...]) -> None:
+    changed = copy.deepcopy(FULL)
+    *parents, name = place
+    holder = reduce(getitem, parents, changed)
+    value = holder[name]
+    holder[name] = OTHERS.get(
+        name, f"{value}x" if isinstance(value, str) else value / 2 if isinstance(value, float) else value + 1
+    )
+    first, second = map(ResultFile.model_validate, (FULL, changed))
+    assert digest_of_results([first]) != digest_of_results([second])
+
+
+def test_the_fields_that_are_changed_are_all_fields_of_a_result() -> None:
+    raw = ResultFile.model_validate(FULL).model_dump(by_alias=True)
+    assert set(leaves(raw)) == set(leaves(FULL))
 
 
 def test_another_code_or_fingerprint_of_results_changes_the_overview_alone() -> None:

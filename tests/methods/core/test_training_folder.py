@@ -159,6 +159,23 @@ def test_the_best_of_a_state_stays_until_the_next_state_is_on_the_disk(folder: T
     assert (folder.best(6) / "weights").read_text() == "four", "a step's best is written again"
 
 
+def test_all_files_of_the_state_on_record_stay_while_the_next_is_on_its_way(
+    folder: TrainingFolder, late: Late
+) -> None:
+    folder.keep_best(Encoder("one"), 2)
+    folder.commit({"step": 2})
+    folder.settle(wait=True)
+    on_record = names(folder)
+    assert on_record == {"state.json", "state-0.pt", "best-2"}
+    folder.keep_best(Encoder("two"), 4)
+    folder.commit({"step": 4})
+    folder.keep_best(Encoder("three"), 6)
+    assert names(folder) == {*on_record, "best-4", "best-6"}
+    killed = again(folder)
+    assert killed is not None
+    assert killed["step"] == 2
+
+
 def test_the_last_encoder_replaces_an_earlier_one_and_half_of_one(folder: TrainingFolder) -> None:
     (folder.directory / "last.part").mkdir()
     folder.keep_last(Encoder("one"))
