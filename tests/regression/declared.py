@@ -1,5 +1,6 @@
 """Digests of the declared values: published numbers, evidence, tables, recipes, sources, hours, stages and
-targets of make, and the numbers that the code states as constants, defaults and ranges; no notes.
+targets of make, and the numbers and lists of names that the code states as constants, defaults and ranges; no
+notes.
 
 A changed value fails tests/regression/test_declared.py. `python -m tests.regression.declared` prints which
 values changed since the digests were committed, so that somebody looks at the paper, and writes them again.
@@ -32,7 +33,7 @@ PLACES = (
     "harness/**/*.py",
     "methods/**/*.py",
 )
-PROSE = {"note", "notes", "about", "comment", "protocol", "quote", "why", "reason", "searched"}
+PROSE = {"note", "notes", "about", "comment", "protocol", "quote", "why", "reason"}
 """Keys of texts for the reader."""
 
 
@@ -81,15 +82,28 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, str]]:
 
 
 def _numbers(body: list[ast.stmt], path: str) -> Iterator[tuple[str, str]]:
-    """Yields the values with a number that modules and classes give to names."""
+    """Yields the values with a number, and the lists of names, that modules and classes give to names."""
     for line in body:
         if isinstance(line, ast.ClassDef):
             yield from _numbers(line.body, f"{path}{line.name}.")
         elif isinstance(line, ast.Assign | ast.AnnAssign):
-            parts = list(ast.walk(line))
+            parts = list(ast.walk(line.value)) if line.value else []
+            if isinstance(line, ast.AnnAssign):
+                parts += ast.walk(line.annotation)
             names = ", ".join(map(ast.unparse, getattr(line, "targets", None) or [line.target]))  # type: ignore[union-attr]
-            if any(isinstance(part, ast.Constant) and _is_number(part.value) for part in parts):
+            constants = [part.value for part in parts if isinstance(part, ast.Constant)]
+            is_default = isinstance(line, ast.AnnAssign) and path != ""
+            if any(map(_is_number, constants)) or _is_of_names(line.value, constants, is_default=is_default):
                 yield path + names, ast.unparse(line)
+
+
+def _is_of_names(value: ast.expr | None, constants: list[object], *, is_default: bool) -> bool:
+    """Returns whether a value is a collection, or the default of a setting, with texts of one word alone."""
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "frozenset":
+        (value,) = value.args
+    texts = [text for text in constants if isinstance(text, str)]
+    named = isinstance(value, ast.Tuple | ast.List | ast.Set | ast.Dict) or is_default
+    return named and texts != [] and all(re.fullmatch(r"\S+", text) for text in texts)
 
 
 def _is_number(value: object) -> bool:

@@ -37,9 +37,16 @@ def test_a_changed_value_changes_the_digest_and_is_printed(old: str, new: str) -
     assert changes("a.yaml", TEXT, changed)
 
 
-CODE = (
-    "LIMIT = 4 * OTHER\nclass Config:\n    rate: float = Field(0.5, gt=0)\n    name: str = 'a'\nWORD = 'a'\n"
-)
+CODE = """
+LIMIT = 4 * OTHER
+KINDS = frozenset({'bert', 'mpnet'})
+FORMS = ('a', OTHER)
+class Config:
+    rate: float = Field(0.5, gt=0)
+    form: Literal['x', 'y'] = 'x'
+    name: str = Field(description='some words')
+WORD = 'a'
+"""
 
 
 @pytest.mark.parametrize(
@@ -48,6 +55,10 @@ CODE = (
         ("4 * OTHER", "OTHER * 1", 'LIMIT: "LIMIT = 4 * OTHER" -> "LIMIT = OTHER * 1"'),
         ("gt=0", "ge=0", "Config.rate"),
         ("0.5", "0.25", "Config.rate"),
+        ("'bert', 'mpnet'", "'bert'", "KINDS"),
+        ("'a', OTHER", "OTHER, 'a'", "FORMS"),
+        ("= 'x'", "= 'y'", "Config.form"),
+        ("['x', 'y']", "['x', 'z']", "Config.form"),
     ],
 )
 def test_a_number_of_the_code_changes_the_digest_and_is_printed(old: str, new: str, printed: str) -> None:
@@ -57,8 +68,9 @@ def test_a_number_of_the_code_changes_the_digest_and_is_printed(old: str, new: s
     assert printed.replace('"', "") in line.replace('"', "")
 
 
-def test_lines_of_code_without_a_number_do_not_count() -> None:
-    assert values_of(CODE, "a.py").keys() == {"LIMIT", "Config.rate"}
+def test_lines_of_code_without_a_number_or_a_list_of_names_do_not_count() -> None:
+    assert values_of(CODE, "a.py").keys() == {"LIMIT", "KINDS", "FORMS", "Config.rate", "Config.form"}
+    assert values_of("A = ('a text', 'b')\nB = [c, d]\nC = {'x': 'some words'}\nD = ()", "a.py") == {}
 
 
 @pytest.mark.parametrize(
