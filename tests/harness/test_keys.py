@@ -204,6 +204,18 @@ def test_sentevals_text_is_keyed_by_its_code_and_the_version_of_its_tokeniser(
     assert len({*map(tuple, keys)}) == 3
 
 
+@pytest.mark.parametrize("versions", [("0.1.1", "0.1.2"), ("0.1.1", "0.1.1.post1"), ("0.1", "1.0")])
+def test_any_other_release_of_the_tokeniser_is_another_key(
+    versions: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys: list[list[str]] = []
+    monkeypatch.setattr(text, "kept", lambda texts, make, *, by: keys.append(by))
+    for version in versions:
+        monkeypatch.setattr(text, "version", lambda name, version=version: version)
+        text.senteval_texts(TEXTS)
+    assert keys[0] != keys[1]
+
+
 def test_a_teachers_digest_of_a_text_depends_on_the_whole_text() -> None:
     texts = ["a dog", "a dog ", "A dog", "b dog", "a dot", ""]
     assert len({*text_digests(texts).tolist()}) == len(texts)

@@ -89,6 +89,28 @@ def test_a_batch_size_is_a_whole_number_from_one(size: Any) -> None:
         _function_of(encode, False, size)
 
 
+@pytest.mark.parametrize("size", [None, 3])
+@pytest.mark.parametrize("progress", [True, False])
+def test_a_bar_is_asked_for_with_and_without_a_batch_size(progress: bool, size: int | None) -> None:
+    seen: list[dict[str, Any]] = []
+
+    class Plain:
+        def encode(self, texts: list[str], show_progress_bar: bool = False) -> np.ndarray:
+            seen.append({"bar": show_progress_bar})
+            return encode(texts)
+
+    class Sized:
+        def encode(
+            self, texts: list[str], show_progress_bar: bool = False, batch_size: int = 9
+        ) -> np.ndarray:
+            seen.append({"bar": show_progress_bar, "size": batch_size})
+            return encode(texts)
+
+    for model in (Plain(), Sized()):
+        _function_of(model, progress, size)(["a"])
+    assert seen == [{"bar": progress}, {"bar": progress, "size": size or 9}]
+
+
 def test_options_arrive_at_every_call_and_the_first_bar_that_is_known() -> None:
     seen: list[dict[str, Any]] = []
 

@@ -152,6 +152,13 @@ def test_each_core_measures_runs_and_a_corpus_is_read_once_for_all(
     assert sorted(read) == sorted(sizes)
     assert first_losses._corpora == {}, "a later measurement reads its corpora again"
 
+    def interrupted(key: str) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        measure_runs(plan, list(corpora), ended=interrupted)
+    assert first_losses._corpora == {}, "also after one that was interrupted"
+
 
 def test_runs_without_a_step_have_no_loss(params: Params) -> None:
     assert measured_runs(params) == [RUN]

@@ -127,6 +127,18 @@ def test_other_last_digits_agree_and_are_reported_with_their_size(capsys: pytest
     ) in shown(capsys, "--details")
 
 
+@pytest.mark.parametrize(
+    ("trained", "untrained"), [(0.02, -0.04), (-0.02, -0.04), (-0.02, 0.04), (0.02, 0.04)]
+)
+def test_the_largest_difference_is_the_largest_in_either_direction(
+    trained: float, untrained: float, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for number, key in enumerate(TRAINED):
+        evaluate(key, score(50 + number + trained), OTHER_WEIGHTS)
+    evaluate(UNTRAINED, score(50 + untrained))
+    assert "the largest difference is 0.04 points (pooled-cls-small@words-50d STSB)" in shown(capsys)
+
+
 def test_a_trained_run_may_move_within_the_band_of_its_seeds(capsys: pytest.CaptureFixture[str]) -> None:
     """Seeds 50, 51, 52: standard deviation 1, so the band is 46 to 56. Seed 1 moves by 3, the mean by 1."""
     evaluate(TRAINED[1], score(54), OTHER_WEIGHTS)

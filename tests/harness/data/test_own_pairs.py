@@ -93,6 +93,26 @@ def test_a_quoted_field_of_a_tsv_is_unquoted_and_a_quotation_stays(tmp_path: Pat
     ]
 
 
+@pytest.mark.parametrize(
+    ("field", "read_as"),
+    [
+        ('"a"', "a"), ('"', '"'), ('"a', '"a'), ('a"', 'a"'), ('"""', '"""'), ('""""', '"'),
+        ('"a""b"', 'a"b'), ('"a"b"', '"a"b"'), ('" a "', " a "), ("''", "''"),
+    ],
+)  # fmt: skip
+def test_quotes_of_a_tsv_field_are_removed_if_they_enclose_it_and_those_inside_are_doubled(
+    field: str, read_as: str, tmp_path: Path
+) -> None:
+    rows = [ScoredPair(read_as, "b", 1.0), ScoredPair("c", read_as, 2.0)]
+    assert read(tmp_path, "a.tsv", f"{field}\tb\t1\nc\t{field}\t2\n") == rows
+
+
+@pytest.mark.parametrize("field", ["", '""'])
+def test_an_empty_field_of_a_tsv_is_no_score_with_and_without_quotes(field: str, tmp_path: Path) -> None:
+    rows = [ScoredPair("e", "f", 1.0), ScoredPair("c", "d", 2.0)]
+    assert read(tmp_path, "a.tsv", f"e\tf\t1\nx\ty\t{field}\nc\td\t2\n") == rows
+
+
 def test_a_field_of_a_csv_may_have_line_ends_and_any_length(tmp_path: Path) -> None:
     long, limit = "word " * 60_000, csv.field_size_limit()
     actual = read(tmp_path, "a.csv", csv_text(tmp_path, [["a\nb", long, "1"], ["c", "d", "2"]]))

@@ -148,6 +148,26 @@ def test_a_file_without_vectors_is_refused(kind: str, tmp_path: Path) -> None:
         EmbeddingStore.load(path)
 
 
+@pytest.mark.parametrize("stated", [embeddings.OPEN, "1" * 64, ""])
+def test_a_store_whose_writing_was_killed_is_refused(
+    stated: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All rows are there, but not the checksum, which is written last."""
+
+    def kill(path: Path) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(embeddings, "_write_checksum", kill)
+        with pytest.raises(KeyboardInterrupt):
+            store(tmp_path / "killed")
+    content = (tmp_path / "killed").read_bytes()
+    assert embeddings.OPEN.encode() in content
+    (tmp_path / "killed").write_bytes(content.replace(embeddings.OPEN.encode(), stated.ljust(64).encode()))
+    with pytest.raises(InputError, match="killed: checksum mismatch"):
+        EmbeddingStore.load(tmp_path / "killed")
+
+
 @pytest.mark.parametrize("how", ["whole", "turned", "cut", "of another"])
 def test_a_copy_has_the_same_bytes_and_a_damaged_one_is_removed_and_named(
     how: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

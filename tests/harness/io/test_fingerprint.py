@@ -40,6 +40,29 @@ IMPORTED = {
 }  # fmt: skip
 
 
+BLOCKS = {
+    "if": "if a:\n    {}\n",
+    "elif": "if a:\n    a()\nelif b:\n    {}\n",
+    "else": "if a:\n    a()\nelse:\n    {}\n",
+    "for": "for a in b:\n    {}\n",
+    "after for": "for a in b:\n    a()\nelse:\n    {}\n",
+    "while": "while a:\n    {}\n",
+    "after while": "while a:\n    a()\nelse:\n    {}\n",
+    "try": "try:\n    {}\nfinally:\n    a()\n",
+    "except": "try:\n    a()\nexcept OSError:\n    {}\n",
+    "except group": "try:\n    a()\nexcept* OSError:\n    {}\n",
+    "after try": "try:\n    a()\nexcept OSError:\n    a()\nelse:\n    {}\n",
+    "finally": "try:\n    a()\nfinally:\n    {}\n",
+    "with": "with a:\n    {}\n",
+    "match": "match a:\n    case 1:\n        {}\n",
+    "last case": "match a:\n    case 1:\n        a()\n    case _:\n        {}\n",
+    "function": "def a():\n    {}\n",
+    "coroutine": "async def a():\n    async with b:\n        {}\n",
+    "class": "class A:\n    def a():\n        {}\n",
+}
+"""Every kind of statement that has statements inside."""
+
+
 def write(folder: Path, tree: dict[str, str]) -> CodeBase:
     for name, text in tree.items():
         path = folder / name
@@ -82,6 +105,7 @@ def test_writing_differently_keeps_the_fingerprint(tmp_path: Path, edited: str) 
         CODE + "x = 'text'\n",
         CODE + "if TYPE_CHECKING:\n    pass\nelse:\n    x = 1\n",
         CODE + "if not TYPE_CHECKING:\n    x = 1\n",
+        *(CODE + block.format("x = 1") for block in BLOCKS.values()),
     ],
 )
 def test_saying_something_else_changes_it(tmp_path: Path, edited: str) -> None:
@@ -91,6 +115,19 @@ def test_saying_something_else_changes_it(tmp_path: Path, edited: str) -> None:
 def test_the_closure_equals_the_modules_that_python_runs(tmp_path: Path) -> None:
     files = write(tmp_path, TREE).closure(["own.start"])
     assert [path.relative_to(tmp_path).as_posix() for path in files] == sorted(IMPORTED)
+
+
+@pytest.mark.parametrize("kind", BLOCKS)
+def test_a_module_that_is_imported_in_a_block_of_any_kind_counts_and_its_docstring_does_not(
+    kind: str, tmp_path: Path
+) -> None:
+    tree = {**TREE, "own/start.py": BLOCKS[kind].format("from own.room import unused")}
+    first = write(tmp_path, tree)
+    assert "unused.py" in {path.name for path in first.closure(["own.start"])}
+    before = mark(tmp_path, tree)
+    documented = {**tree, "own/start.py": BLOCKS[kind].format("'words'; from own.room import unused")}
+    assert mark(tmp_path, documented) == before
+    assert mark(tmp_path, {**tree, "own/room/unused.py": "x = 1\n"}) != before
 
 
 @pytest.mark.parametrize("name", sorted(TREE))

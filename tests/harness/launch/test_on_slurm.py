@@ -100,6 +100,23 @@ class Cluster(SlurmExecutor):
                 submission.process_job(job.paths.folder)
 
 
+@pytest.mark.parametrize("gpus", [None, 0.0, 0.5, 1.0, 2.0])
+def test_stages_ask_for_the_gpus_that_are_given_also_for_none(
+    gpus: float | None, slurm: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a number one, where the partition has some."""
+    monkeypatch.setattr(on_slurm, "has_gpus", lambda partition: True)
+    asked: list[tuple[bool, float]] = []
+
+    def parameters(options: Any, cpus: float, number: float, slots: int) -> dict[str, Any]:
+        asked.append((len(asked) == 0, number))
+        return {}
+
+    monkeypatch.setattr(on_slurm, "parameters", parameters)
+    SlurmExecutor({}, 4, 2, gpus)
+    assert asked == [(True, 1.0 if gpus is None else gpus), (False, 0)]
+
+
 def launched(executor: SlurmExecutor) -> Scheduler:
     with open_pipeline() as pipeline:
         scheduler = Scheduler(pipeline, executor, 1)

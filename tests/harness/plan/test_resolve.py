@@ -206,3 +206,14 @@ def test_a_method_in_the_setting_of_a_system_has_its_training_but_for_the_given_
     assert made.train == {**template.train, "learning_rate": 0.125}
     assert made.config == {**template.config, "temperature": 0.5}
     assert (made.seeds, made.backbones) == ([3], ["bert-tiny"])
+
+
+@pytest.mark.parametrize("name", load_recipes()["baselines"].systems["simcse"].config)
+def test_every_given_setting_of_a_method_is_its_setting(name: str) -> None:
+    template = load_recipes()["baselines"].systems["simcse"]
+    settings = {**template.config, name: "given"}
+    made = in_setting_of(
+        template, "mine", method="simcse", settings=settings, seeds=[3], backbone="bert-tiny"
+    )
+    assert made.config == {**template.config, name: "given"}
+    assert made.train == template.train

@@ -86,5 +86,14 @@ def test_a_system_on_two_backbones_is_named_with_one() -> None:
         results_named("a", results)
     assert results_named("a@y", results) == results_named("a__y__s0", results) == results[1:]
     assert results_named("a", results[:1]) == results[:1]
-    with pytest.raises(InputError, match="'b' has no results"):
-        results_named("b", results)
+    for name in ("b", "a@", "a@z", "a@yy", "a@Y", "@x", "a__y", "a__y__s1"):
+        if name != "a@":  # as without the sign
+            with pytest.raises(InputError, match=f"'{name}' has no results"):
+                results_named(name, results)
+
+
+def test_a_part_of_a_backbone_names_none() -> None:
+    results = [result("a", 0, {}, backbone="bert-base-uncased")]
+    for backbone in ("bert", "bert-base", "base-uncased", "bert-base-uncased-2"):
+        with pytest.raises(InputError, match=f"'a@{backbone}' has no results"):
+            results_named(f"a@{backbone}", results)
