@@ -118,7 +118,7 @@ class CodeBase:
     def _code(self, path: Path) -> Code:
         if path not in self._codes:
             package = ".".join(self._labels[path].parts[:-1])
-            self._codes[path] = _parse(path.read_text(encoding="utf-8"), str(path), package)
+            self._codes[path] = _parse(path.read_bytes(), str(path), package)
         return self._codes[path]
 
 
@@ -128,12 +128,14 @@ def _prefixes(name: str) -> list[str]:
 
 
 @cache
-def _parse(text: str, path: str, package: str) -> Code:
-    """Returns the code of a module of `package`. Errors: InputError with the line of a syntax error."""
+def _parse(content: bytes, path: str, package: str) -> Code:
+    """Returns the code of a module of `package`, in the encoding that it states. Errors: InputError with the
+    line of a syntax error."""
     try:
-        tree = ast.parse(text)
-    except SyntaxError as error:
-        raise InputError(f"{path}:{error.lineno}: {error.msg}") from None
+        tree = ast.parse(content)
+    except (SyntaxError, ValueError) as error:
+        line = f":{error.lineno}" if isinstance(error, SyntaxError) and error.lineno else ""
+        raise InputError(f"{path}{line}: {getattr(error, 'msg', error)}") from None
     imports: list[Import] = []
     tree.body = list(_executed(tree.body, package, imports))
     return Code(tuple(imports), hashlib.sha256(ast.unparse(tree).encode()).hexdigest())

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from methods.bert_flow.config import BertFlowConfig
 from methods.core.coupling_flow import CouplingFlow, FlowSettings
+from methods.core.heads import without_output
 from methods.core.method import Method
 from methods.core.networks import Networks
 from methods.core.rows import Row
@@ -36,9 +37,8 @@ class BertFlow(Method):
 
     def prepare(self, rows: Sequence[Row]) -> Sequence[Row]:
         """Initialises the scalings from the first sentences of the corpus, encoded without dropout."""
-        flow, self.encoder.output = self.flow, None
-        first = self.encoder.encode([row.text for row in rows[: self.config.start_sentences]])
-        self.encoder.output = flow
+        with without_output(self.encoder) as flow:
+            first = self.encoder.encode([row.text for row in rows[: self.config.start_sentences]])
         flow.fit(torch.from_numpy(first).to(next(flow.parameters()).device))
         return super().prepare(rows)
 

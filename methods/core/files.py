@@ -51,9 +51,9 @@ def make_readable(folder: Path) -> None:
 
 def discard(path: Path) -> None:
     """Removes a temporary file or folder; ignores errors."""
-    if path.is_dir():
+    if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
-    elif path.exists():
+    else:
         with suppress(OSError):
             path.unlink()
 

@@ -1,6 +1,7 @@
 """Training heads: layers on the pooled vector that are dropped at export."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import Annotated, Any, Literal
 
@@ -78,6 +79,16 @@ def take_pooler(encoder: SentenceEncoder) -> nn.Linear:
     dense: nn.Linear = backbone.pooler.dense
     backbone.pooler = None
     return dense
+
+
+@contextmanager
+def without_output(encoder: SentenceEncoder) -> Iterator[Any]:
+    """Takes the output layer off an encoder in the block, which gets it."""
+    layer, encoder.output = encoder.output, None
+    try:
+        yield layer
+    finally:
+        encoder.output = layer
 
 
 def pooler_head(encoder: SentenceEncoder) -> TanhHead:

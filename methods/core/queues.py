@@ -106,6 +106,10 @@ class BatchQueue(VectorQueue):
         self._batches = _last_within(lengths, self.size)
         self._filled = sum(self._batches)
 
+    def stored(self) -> Tensor:
+        """Returns the rows of the kept batches, oldest first; [count, width]."""
+        return self.newest(len(self))
+
     def newest_blocks(self, count: int) -> list[Tensor]:
         """Returns the newest whole batches with at most `count` rows in total, as at most two slices."""
         return super().newest_blocks(sum(_last_within(self._batches, count)))

@@ -164,7 +164,7 @@ class TrainingFolder:
         path = self.directory / LOG
         kept = path.read_bytes()[:size] if path.is_file() else b""
         self._log_bytes, self._log_digest = size, hashlib.sha256(kept)
-        if len(kept) < size or self._log_digest.hexdigest() != digest:
+        if not path.is_file() or len(kept) < size or self._log_digest.hexdigest() != digest:
             raise self.refusal(f"{path} is not as the training wrote it")
         os.truncate(path, size)
 

@@ -5,6 +5,7 @@ their weights in a sub-folder `transformer/`, so no library silently loads them 
 without the output layer.
 """
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +34,18 @@ ACTIVATIONS = {
 }
 """Module after the output layer -> its class in sentence-transformers."""
 
+WEIGHTS = ("model.safetensors", "vectors.safetensors", "output.safetensors")
+PARTS = (TRANSFORMER, FLOW, "1_Pooling", "2_Dense", "2_Normalize", "3_Normalize")
+"""Files with weights, and folders, that a saved encoder may have."""
+
 LIBRARY = "sentence_transformers.models."
 """Beginning of the type of a module that sentence-transformers has."""
 
 
 def save_encoder(encoder: Any, directory: Path) -> None:
-    """Writes the folder of a SentenceEncoder; equal encoders give equal bytes."""
+    """Writes the folder of a SentenceEncoder; equal encoders give equal bytes. It replaces an encoder that
+    was saved there."""
+    remove_saved(directory)
     portable = encoder.pooling in PORTABLE and not isinstance(encoder.output, CouplingFlow)
     weights = directory if portable else directory / TRANSFORMER
     save_backbone(encoder, weights)
@@ -61,6 +68,18 @@ def save_encoder(encoder: Any, directory: Path) -> None:
         write_json(directory / OWN_MODULES, modules)
     write_json(directory / MARKER, marker)
     make_readable(directory)
+
+
+def remove_saved(directory: Path) -> None:
+    """Removes the encoder that an earlier `save` wrote into a folder, and no other file: a part that the next
+    one does not write would be read with it."""
+    if not (directory / MARKER).is_file():
+        return
+    (directory / MARKER).unlink()
+    for name in (MODULES, OWN_MODULES, *WEIGHTS):
+        (directory / name).unlink(missing_ok=True)
+    for name in PARTS:
+        shutil.rmtree(directory / name, ignore_errors=True)
 
 
 def save_backbone(encoder: Any, directory: Path) -> None:

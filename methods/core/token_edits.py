@@ -1,6 +1,7 @@
 """Token augmentations of a sentence: pure functions of an id array and a NumPy generator.
 
-`ids` is int32 [length], special tokens first and last; n is the number of ids between them.
+`ids` is int32 [length >= 1], special tokens first and last; n is the number of ids between them. The one id
+of a text without tokens stays alone.
 """
 
 from collections.abc import Callable
@@ -37,7 +38,7 @@ def delete_inside(
     count = round(share * len(inside))
     for position in rng.integers(0, len(inside) - np.arange(count)):
         del inside[inside.index(inside[position]) if first_occurrence else position]
-    return np.array([ids[0], *inside, ids[-1]], dtype=ids.dtype)
+    return np.array([*ids[:1], *inside, *ids[1:][-1:]], dtype=ids.dtype)
 
 
 def repeat_inside(ids: np.ndarray, rng: np.random.Generator, *, share: float, max_length: int) -> np.ndarray:
@@ -51,7 +52,7 @@ def repeat_inside(ids: np.ndarray, rng: np.random.Generator, *, share: float, ma
     grown = len(inside) + np.arange(count)
     for source, position in zip(rng.integers(0, grown), rng.integers(0, grown + 1), strict=True):
         inside.insert(position, inside[source])
-    return np.array([ids[0], *inside, ids[-1]], dtype=ids.dtype)
+    return np.array([*ids[:1], *inside, *ids[1:][-1:]], dtype=ids.dtype)
 
 
 def reorder_after_first(ids: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -83,8 +83,8 @@ class TrainConfig(Settings):
     )
     eval_epoch_ends: bool = Field(description="also evaluate when an epoch is complete")
     patience: Annotated[int, Field(ge=1)] | Patience | None = Field(
-        description="stop after this many epoch ends below the best, or by single evaluations; null: no "
-        "early stopping"
+        description="stop after this many epoch ends in a row without a new best, or by single evaluations; "
+        "null: no early stopping"
     )
     save_every: int = Field(ge=1, description="steps between possible resume points; no effect on results")
 

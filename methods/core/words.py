@@ -18,6 +18,7 @@ from methods.core.batching import unique
 from methods.core.checkpoints import VOCABULARY, read_tensors, read_words
 from methods.core.encoder import EVALUATION_LENGTH, SentenceEncoder
 from methods.core.errors import InputError
+from methods.core.saving import remove_saved
 from methods.core.streams import INITIALISE, torch_seed
 
 VECTORS = "vectors.safetensors"
@@ -80,7 +81,9 @@ class WordAverageEncoder(nn.Module):
         return pooled[inverse]
 
     def save(self, directory: Path) -> None:
-        """Writes a folder that `load_encoder` reads; no other library splits words in the same way."""
+        """Writes a folder that `load_encoder` reads; no other library splits words in the same way. It
+        replaces an encoder that was saved there."""
+        remove_saved(directory)
         directory.mkdir(parents=True, exist_ok=True)
         save_file({"vectors": self.vectors.cpu().contiguous()}, directory / VECTORS)
         (directory / VOCABULARY).write_text("\n".join(self.vocabulary) + "\n", encoding="utf-8")

@@ -169,7 +169,7 @@ def cut_tokens(lengths: Sequence[int], *, rate: float, span: bool, rng: np.rando
     """
     keep = torch.ones(len(lengths), max(lengths), 1)
     for row, length in enumerate(lengths):
-        inner = length - 2
+        inner = max(0, length - 2)
         count = cut_count(inner, rate)
         if span:
             places = rng.integers(inner - count + 1) + np.arange(count)

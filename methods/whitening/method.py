@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 from methods.core.errors import InputError
+from methods.core.heads import without_output
 from methods.core.method import Method
 from methods.core.networks import Networks
 from methods.core.rows import Row
@@ -33,11 +34,8 @@ class Whitening(Method):
     def prepare(self, rows: Sequence[Row]) -> Sequence[Row]:
         """Fills the output layer from the vectors of the first sentences of the corpus."""
         texts = [row.text for row in rows[: self.config.sentences]]
-        layer = self.encoder.output
-        assert layer is not None
-        self.encoder.output = None
-        vectors = self.encoder.encode(texts, progress=True)
-        self.encoder.output = layer
+        with without_output(self.encoder) as layer:
+            vectors = self.encoder.encode(texts, progress=True)
         mean, weight = fit(vectors, dim=layer.out_features, whiten=self.config.transform == "whiten")
         layer.weight.data = torch.from_numpy(weight.T.copy()).float()
         layer.bias.data = torch.from_numpy(-mean @ weight).float()

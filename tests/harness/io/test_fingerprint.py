@@ -112,6 +112,34 @@ def test_saying_something_else_changes_it(tmp_path: Path, edited: str) -> None:
     assert of_one(tmp_path, edited) != of_one(tmp_path, CODE)
 
 
+ACCENT = "WORD = 'h\u00e4user'\n"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\xef\xbb\xbf" + ACCENT.encode(),
+        b"# -*- coding: latin-1 -*-\n" + ACCENT.encode("latin-1"),
+        b"# coding: cp1252\n" + ACCENT.encode("cp1252"),
+    ],
+    ids=["mark", "latin-1", "cp1252"],
+)
+def test_a_module_is_read_in_the_encoding_that_it_states(content: bytes, tmp_path: Path) -> None:
+    plain = of_one(tmp_path / "plain", ACCENT)
+    code = write(tmp_path, {"own/start.py": ""})
+    (tmp_path / "own/start.py").write_bytes(content)
+    assert code.fingerprint(["own.start"]) == plain
+
+
+@pytest.mark.parametrize("content", [ACCENT.encode("latin-1"), b"# coding: nothing\nx = 1\n", b"x = 1\0\n"])
+def test_a_module_that_python_cannot_read_is_one_line(content: bytes, tmp_path: Path) -> None:
+    code = write(tmp_path, {"own/start.py": ""})
+    (tmp_path / "own/start.py").write_bytes(content)
+    with pytest.raises(InputError, match=r"own/start\.py(:\d+)?: ") as error:
+        code.fingerprint(["own.start"])
+    assert "\n" not in str(error.value)
+
+
 def test_the_closure_equals_the_modules_that_python_runs(tmp_path: Path) -> None:
     files = write(tmp_path, TREE).closure(["own.start"])
     assert [path.relative_to(tmp_path).as_posix() for path in files] == sorted(IMPORTED)

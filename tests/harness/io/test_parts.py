@@ -236,6 +236,16 @@ def test_parts_of_one_file_are_removed_and_no_others(tmp_path: Path) -> None:
     assert (tmp_path / ".x.1.part").exists(), "signs of a pattern in a name are signs"
 
 
+@pytest.mark.parametrize("aim", ["missing", "file", "folder"])
+def test_a_link_is_removed_and_what_it_names_stays(aim: str, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "folder").mkdir()
+    link = tmp_path / ".a.1.part"
+    link.symlink_to(tmp_path / aim)
+    discard_parts(tmp_path / "a")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]
+
+
 def test_a_refused_write_of_a_library_is_an_error_of_the_system(tmp_path: Path) -> None:
     class SafetensorError(Exception):
         pass

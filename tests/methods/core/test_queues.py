@@ -30,6 +30,15 @@ def test_the_queue_equals_a_deque_for_pushes_of_any_length(size: int) -> None:
     assert pushed > 50 * size
 
 
+def test_the_stored_rows_of_a_queue_of_batches_are_those_of_its_batches() -> None:
+    """Room for 5 rows: of pushes of three rows each only the newest is kept."""
+    queue = BatchQueue(5, 1)
+    for values in ([1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0]):
+        queue.push(torch.tensor(values)[:, None])
+        assert queue.stored().tolist() == queue.newest(len(queue)).tolist()
+    assert queue.stored().flatten().tolist() == [4.0, 5.0, 6.0, 7.0, 8.0]
+
+
 def test_whole_batches_are_dropped_worked_by_hand() -> None:
     """Room for 8 rows; batches of 4, 4, 2 with values 1, 2, 3: ten rows, so the four 1s go, not two of them.
 

@@ -1,14 +1,18 @@
 """Folders of the modules are numbered by their places, and every file is readable."""
 
 import json
+from itertools import permutations
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
 from methods.core import files
 from methods.core.coupling_flow import CouplingFlow, FlowSettings
+from methods.core.folders import load_encoder
 from methods.core.saving import save_encoder
+from methods.core.words import WordAverageEncoder
 from tests.support import tiny
 
 
@@ -86,3 +90,55 @@ def test_a_folder_states_its_modules_and_hides_those_that_the_library_lacks(
             "bias": False,
             "activation_function": f"torch.nn.modules.{function}",
         }
+
+
+def encoder_of(kind: str, backbone: Path) -> Any:
+    """Returns an encoder of one of the forms that a folder can have."""
+    if kind.startswith("words"):
+        layer = torch.nn.Linear(3, 2) if kind == "words-output" else None
+        return WordAverageEncoder(torch.eye(3), ["a", "b", "c"], output=layer)
+    pooling, _, layer = kind.partition("/")
+    encoder = tiny.sentence_encoder(backbone, pooling=pooling)
+    if layer == "flow":
+        sizes = {"width": 16, "levels": 1, "depth": 1, "hidden": 4, "permutation": "reversal"}
+        encoder.output = CouplingFlow(FlowSettings.model_validate(sizes))
+    elif layer in ("dense", "dense-norm"):
+        encoder.output = torch.nn.Linear(16, 3)
+    encoder.normalize = layer.endswith("norm")
+    return encoder
+
+
+FORMS = ("words", "words-output", "cls/", "mean/norm", "mean/dense-norm", "mean/flow", "last-two-avg/dense")
+
+
+@pytest.mark.parametrize(("former", "present"), permutations(FORMS, 2))
+def test_an_encoder_that_is_saved_over_another_equals_one_in_a_new_folder(
+    former: str, present: str, tmp_path: Path
+) -> None:
+    """Nothing of the former is read with it, by this project or by a library; other files stay."""
+    backbone = tiny.write_backbone(tmp_path / "bert")
+    encoder_of(former, backbone).save(tmp_path / "saved")
+    (tmp_path / "saved/notes.txt").write_text("mine")
+    encoder = encoder_of(present, backbone)
+    for folder in ("saved", "new"):
+        encoder.save(tmp_path / folder)
+    weights = {
+        folder: {path.relative_to(tmp_path / folder) for path in (tmp_path / folder).rglob("*.safetensors")}
+        for folder in ("saved", "new")
+    }
+    assert weights["saved"] == weights["new"]
+    for name in ("modules.json", "sentbench-modules.json"):
+        assert (tmp_path / "saved" / name).exists() is (tmp_path / "new" / name).exists()
+    for path in (path for path in (tmp_path / "new").rglob("*") if path.is_file()):
+        assert (tmp_path / "saved" / path.relative_to(tmp_path / "new")).read_bytes() == path.read_bytes()
+    texts = ["a b", "c", "d e f"]
+    assert (load_encoder(tmp_path / "saved").encode(texts) == encoder.encode(texts)).all()
+    assert (tmp_path / "saved/notes.txt").read_text() == "mine"
+
+
+def test_files_of_a_folder_without_a_saved_encoder_stay(tmp_path: Path) -> None:
+    (tmp_path / "saved/3_Normalize").mkdir(parents=True)
+    (tmp_path / "saved/output.safetensors").write_bytes(b"mine")
+    tiny.sentence_encoder(tiny.write_backbone(tmp_path / "bert")).save(tmp_path / "saved")
+    assert (tmp_path / "saved/output.safetensors").read_bytes() == b"mine"
+    assert (tmp_path / "saved/3_Normalize").is_dir()

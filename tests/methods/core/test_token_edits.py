@@ -20,6 +20,12 @@ EDITS: dict[str, TokenEdit] = {
 }
 
 
+@pytest.mark.parametrize("name", EDITS)
+def test_the_only_id_of_a_text_without_tokens_stays_alone(name: str) -> None:
+    ids = np.array([7], dtype=np.int32)
+    assert EDITS[name](ids, np.random.default_rng(0)).tolist() == [7]
+
+
 def sentence(n: int) -> np.ndarray:
     """Returns [CLS] 10 .. 10+n-1 [SEP]: distinct ids, so that positions can be told apart."""
     return np.array([2, *range(10, 10 + n), 3], dtype=np.int32)

@@ -205,6 +205,15 @@ def test_what_a_killed_training_wrote_after_its_state_is_removed(folder: Trainin
     assert again(folder) == {"step": 2}
 
 
+def test_the_log_of_a_state_without_a_line_may_be_empty_and_not_missing(folder: TrainingFolder) -> None:
+    folder.commit({"step": 1})
+    folder.settle(wait=True)
+    assert again(folder) == {"step": 1}
+    (folder.directory / "train.jsonl").unlink()
+    with pytest.raises(InputError, match=r"train\.jsonl is not as the training wrote it"):
+        again(folder)
+
+
 def test_without_a_state_the_log_begins_anew(folder: TrainingFolder) -> None:
     folder.log([{"step": 0}])
     folder.keep_best(Encoder("one"), 1)
