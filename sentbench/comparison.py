@@ -12,6 +12,7 @@ from harness.errors import InputError
 from sentbench.encoders import (
     Model,
     Tasks,
+    at_home,
     encoded_by,
     include_folders,
     load,
@@ -87,7 +88,7 @@ class Comparison:
         from harness.io.outputs import check_file
         from harness.report.pages.compare import differences_of
 
-        path = None if file is None else Path(text_of(str(file), "file"))
+        path = None if file is None else Path(at_home(text_of(str(file), "file")))
         if path is not None and path.suffix.lower() != ".svg":
             raise InputError(f"{file}: the picture is SVG, expected a name that ends in .svg")
         path = None if path is None else check_file(path)
@@ -131,6 +132,7 @@ def compare(
     from harness.evidence.system_pairs import compare_systems
     from harness.report.assembly.pairs import compare_models
 
+    first, second = (at_home(side) if isinstance(side, str) else side for side in (first, second))
     ours, theirs = recorded(first), recorded(second)
     if ours and theirs:
         options = {"tasks": tasks, "text": text, "names": names, "include": include, "progress": progress}
@@ -198,7 +200,7 @@ def results_at(side: Any) -> list[ResultFile]:
     from harness.evidence.store import read_results
 
     if isinstance(side, list | tuple):
-        paths = [Path(text_of(str(path), "a result file")) for path in side]
+        paths = [Path(at_home(text_of(str(path), "a result file"))) for path in side]
     elif isinstance(side, str | Path) and Path(side).is_file():
         paths = [Path(side)]
     elif isinstance(side, str | Path) and not (Path(side) / "config.json").exists():

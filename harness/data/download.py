@@ -4,7 +4,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +72,8 @@ def fetch(
     check_revision(revision)
     with _refused_writes_in_words(folder):
         if _is_whole(source, folder, revision):
+            with suppress(InputError):
+                check_folder(folder, SOURCE_RECORD)  # removes what a killed fetch left next to it
             return folder
         check_folder(folder, SOURCE_RECORD)
         with alone(f"fetching {folder}", wait=True):

@@ -12,6 +12,8 @@ MEAN_COLUMN = "Avg"
 """The column that stands for a row that is found by its name."""
 VALUE = re.compile(r"-?\d+([.,]\d+)?%?")
 """A word of a search that is a value."""
+ROUNDING = 1e-9
+"""Tolerance of a value that is half a unit away: it rounds up or down, so both values find it."""
 DECIMALS_OF_ONE = 3
 """Fewest decimals of a value that a table may print on a scale of 0 to 1."""
 
@@ -80,7 +82,7 @@ def _with_value(numbers: Iterable[PublishedNumber], value: str) -> list[Publishe
         number
         for number in numbers
         if any(
-            abs(known - scale * float(value)) < scale * 0.5 * 10.0**-decimals
+            abs(known - scale * float(value)) <= scale * 0.5 * 10.0**-decimals + ROUNDING
             for known in (number.printed, number.value)
             for scale in scales
         )

@@ -84,9 +84,9 @@ class System(DeclaredModel):
     def seeds_wanted(self, wanted: int | None) -> list[int]:
         """Returns its declared seeds first, then the smallest unused numbers.
 
-        A system that draws no random numbers declares a single seed and keeps it.
+        A system that is not trained and draws no random numbers declares a single seed and keeps it.
         """
-        if wanted is None or len(self.seeds) == 1:
+        if wanted is None or (len(self.seeds) == 1 and self.train.get("steps") == 0):
             return self.seeds
         more = [seed for seed in range(wanted) if seed not in self.seeds]
         return [*self.seeds, *more][:wanted]

@@ -148,6 +148,26 @@ def test_a_plot_has_every_difference_at_its_place_with_its_interval(empty: Path)
     assert Path("notes.svg").read_text() == "mine"
 
 
+def test_results_and_drawings_may_be_named_from_the_users_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for system, value in (("a", 0.5), ("b", 0.6)):
+        (tmp_path / system).mkdir()
+        for seed in (0, 1):
+            score = {**NAME, "value": value + seed / 100, "n": 9}
+            raw = raw_result(f"{system}__x__s{seed}", [score], id=system, backbone="x", seed=seed)
+            (tmp_path / system / f"{system}__x__s{seed}.json").write_text(json.dumps(raw))
+    files = {name: [f"~/{name}/{name}__x__s{seed}.json" for seed in (0, 1)] for name in ("a", "b")}
+    expected = sentbench.compare(tmp_path / "a", tmp_path / "b").frame
+    for first, second in (("~/a", "~/b"), (files["a"], files["b"])):
+        assert sentbench.compare(first, second).frame.equals(expected)
+    one = sentbench.compare(files["a"][0], files["b"][1])
+    assert one.frame["difference"].iloc[0] == pytest.approx(-0.11)
+    one.plot("~/drawn.svg")
+    assert (tmp_path / "drawn.svg").read_text().startswith("<svg")
+
+
 def test_a_folder_of_result_files_has_all_its_seeds(tmp_path: Path) -> None:
     """Seeds of one and of two digits; other files of the folder are no results."""
     seeds = [0, 1, 9, 10, 19]

@@ -21,7 +21,7 @@ def summary(moves: Sequence[Move]) -> str:
 
 
 def moves_json(moves: Sequence[Move], names: tuple[str, str]) -> dict[str, Any]:
-    """Returns the comparison as plain values, raw units."""
+    """Returns the comparison as plain values: scores in raw units, the band of a score in points."""
     entries = [
         {**move.key._asdict(), **{k: v for k, v in asdict(move).items() if k != "key"}, "change": move.change}
         for move in moves

@@ -3,6 +3,7 @@
 import copy
 import json
 import os
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
@@ -67,6 +68,26 @@ def test_three_losses_are_the_same_each_time_also_in_another_process(params: Par
     assert all(loss == float(f"{loss:.10g}") for loss in losses)
     assert measure_run(params, RUN) == losses
     assert measure_runs(params, [RUN]) == {RUN: losses}
+
+
+def test_a_measurement_leaves_no_file(
+    params: Params, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also one that ends early; its training writes into a temporary folder."""
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    before = {path for path in Path().rglob("*") if ".cache" not in path.parts}
+    measure_run(params, RUN)
+
+    def interrupted(*given: Any, **more: Any) -> None:
+        assert [*(tmp_path / "temporary").iterdir()]
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(first_losses, "evaluate", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        measure_run(params, RUN)
+    assert not [*(tmp_path / "temporary").iterdir()]
+    assert {path for path in Path().rglob("*") if ".cache" not in path.parts} == before
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,11 @@
 
 import os
 import signal
+import subprocess
 import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +14,8 @@ import pytest
 from harness.check import workers
 from harness.check.workers import ForkedJob, Message, Send, Workers
 from harness.errors import InputError
+
+ROOT = Path(__file__).parents[3]
 
 
 def says(value: Any) -> Any:
@@ -83,6 +89,43 @@ def test_an_error_arrives_as_a_message(perform: Any, kind: type[Exception], said
     assert last.kind == "error"
     assert isinstance(last.value, kind)
     assert said in str(last.value)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the kernel tells children of the end of their parent")
+def test_running_jobs_end_with_a_parent_that_was_killed(tmp_path: Path) -> None:
+    """A job writes its number, and a line every hundredth of a second as long as it runs."""
+    program = (
+        "import os, time\nfrom pathlib import Path\n"
+        "from harness.check.workers import ForkedJob, Workers\n"
+        "def perform(send):\n"
+        f"    Path({str(tmp_path / 'job')!r}).write_text(str(os.getpid()))\n"
+        "    time.sleep(60)\n"
+        "with Workers(1) as jobs:\n"
+        "    jobs.add(ForkedJob('long', perform))\n"
+        "    for message in jobs.messages(): pass\n"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": str(ROOT)})
+    written = tmp_path / "job"
+    until(lambda: written.is_file() and written.read_text() != "")
+    parent.kill()
+    parent.wait()
+    job = int(written.read_text())
+    until(lambda: not is_running(job))
+
+
+def until(condition: Callable[[], bool], seconds: float = 50.0) -> None:
+    """Waits for a condition; fails after this time."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def is_running(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 def test_silence_is_broken_and_leaving_the_block_ends_what_runs(monkeypatch: pytest.MonkeyPatch) -> None:

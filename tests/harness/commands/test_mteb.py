@@ -84,11 +84,17 @@ def test_only_files_that_decide_the_vectors_decide_the_revision(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    "name", ["pytorch_model.bin", "2_Dense/pytorch_model.bin", "spiece.vocab", "0/modules"]
+    "name",
+    [
+        *["pytorch_model.bin", "2_Dense/pytorch_model.bin", "spiece.vocab", "0/modules", "vocab.txt"],
+        *["config_sentence_transformers.json", "sentence_bert_config.json", "sentbench.json", "config.json"],
+        *["modules.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"],
+        *["1_Pooling/config.json", "2_Dense/README.md", "0/runs/weights", "generation_config.json"],
+    ],
 )
 def test_a_file_of_any_ending_in_any_subfolder_decides_the_revision(tmp_path: Path, name: str) -> None:
     folder = encoder_folder(tmp_path / "model")
-    (folder / name).parent.mkdir(exist_ok=True)
+    (folder / name).parent.mkdir(parents=True, exist_ok=True)
     revisions = set()
     for content in ("one", "two"):
         (folder / name).write_text(content)

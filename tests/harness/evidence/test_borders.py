@@ -344,7 +344,7 @@ def test_a_published_number_is_found_by_its_value_on_a_scale_of_0_to_1() -> None
 
 
 def test_a_published_number_is_found_by_values_that_round_to_it() -> None:
-    """A value half a unit away belongs to the next number."""
+    """One half a unit away rounds up or down."""
     from harness.evidence.search import numbers_like
 
     known: Any = SimpleNamespace(numbers={n: printed(n) for n in (75.0, 75.25, 75.5)})
@@ -352,9 +352,22 @@ def test_a_published_number_is_found_by_values_that_round_to_it() -> None:
         key: SimpleNamespace(printed=key, value=key, row="a@b", table="t", column="Avg")
         for key in known.numbers
     }
-    assert [number.value for number in numbers_like(known, "75", ["t"])] == [75.0, 75.25]
-    with pytest.raises(InputError, match="no published number is 76"):
-        numbers_like(known, "76", ["t"])
+    assert [number.value for number in numbers_like(known, "75", ["t"])] == [75.0, 75.25, 75.5]
+    assert [number.value for number in numbers_like(known, "76", ["t"])] == [75.5]
+    for value in ("74", "77", "75.4", "75.6", "75.49", "75.51"):
+        with pytest.raises(InputError, match=f"no published number is {value}"):
+            numbers_like(known, value, ["t"])
+
+
+def test_every_published_number_is_found_by_both_of_its_roundings_to_one_decimal() -> None:
+    from harness.evidence.search import numbers_like
+
+    for hundredths in range(7005, 7995, 10):
+        known: Any = SimpleNamespace(numbers={0: SimpleNamespace(
+            printed=hundredths / 100, value=hundredths / 100, row="a@b", table="t", column="Avg"
+        )})  # fmt: skip
+        for value in (hundredths - 5, hundredths + 5):
+            assert numbers_like(known, f"{value / 100:.1f}", ["t"]), hundredths
 
 
 def test_the_means_of_a_value_are_found_before_the_numbers_of_one_test_set() -> None:

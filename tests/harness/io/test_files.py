@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from harness.io.files import atomic_path, sha256_of, sha256_of_folder, write_json, write_text
+from methods.core import files
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path: Path) -> None:
@@ -40,10 +41,12 @@ def test_the_hash_of_a_folder_sees_names_and_bytes(tmp_path: Path) -> None:
     assert sha256_of_folder(tmp_path / "two") != marks[0]
 
 
+@pytest.mark.parametrize("settled", [0, files.SETTLED])
 def test_a_file_is_hashed_again_when_it_changed_though_its_size_and_time_are_as_before(
-    tmp_path: Path,
+    settled: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A settled file is read once; bytes written in place later are seen by the time of its entry."""
+    monkeypatch.setattr(files, "SETTLED", settled)
     path = tmp_path / "a"
     path.write_text("one")
     first = sha256_of(path)

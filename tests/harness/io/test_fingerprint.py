@@ -145,6 +145,22 @@ def test_the_closure_equals_the_modules_that_python_runs(tmp_path: Path) -> None
     assert [path.relative_to(tmp_path).as_posix() for path in files] == sorted(IMPORTED)
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        *["import own.room.unused", "import own.top, own.room.unused", "import own.room.unused, own.top"],
+        *["import own.room.unused as a", "import own.top as a, own.room.unused as b"],
+        *["from own.room import unused", "from own.room import part, unused as a"],
+        *["from own.room.unused import x", "from .room import unused", "from .room.unused import x, y"],
+        "from own.room import (\n    part,\n    unused,\n)",
+    ],
+)
+def test_every_module_of_an_import_counts(line: str, tmp_path: Path) -> None:
+    tree = {**TREE, "own/start.py": f"{line}\n"}
+    before = mark(tmp_path, tree)
+    assert mark(tmp_path, {**tree, "own/room/unused.py": "x = 1\n"}) != before
+
+
 @pytest.mark.parametrize("kind", BLOCKS)
 def test_a_module_that_is_imported_in_a_block_of_any_kind_counts_and_its_docstring_does_not(
     kind: str, tmp_path: Path

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -221,6 +222,32 @@ def test_a_hub_without_a_connection_is_asked_once_and_one_that_answers_for_each_
     with pytest.raises(Unreachable):
         asked("later", request)
     assert len(requests) == asks + 1, "outside of the block it is asked again"
+
+
+@pytest.mark.parametrize("end", [KeyboardInterrupt, InputError, Unreachable, None])
+def test_a_hub_is_asked_again_after_a_block_that_ended_in_any_way(
+    end: type[BaseException] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    no_pauses(monkeypatch)
+    requests = []
+
+    def request() -> None:
+        requests.append(1)
+        raise errors.HTTPError("no route")
+
+    def block() -> None:
+        with not_asked_again():
+            with suppress(Unreachable):
+                asked("one", request)
+            if end:
+                raise end("ended")
+
+    with pytest.raises(end) if end else nullcontext():
+        block()
+    for number in (2, 3):
+        with pytest.raises(Unreachable):
+            asked("later", request)
+        assert len(requests) >= number
 
 
 def test_a_failed_request_leaves_the_clients_settings_as_they_were(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -96,13 +96,23 @@ def test_nothing_is_listed_twice(field: str) -> None:
         ([5, 3], 2, [5, 3]),
         ([5, 3], 5, [5, 3, 0, 1, 2]),
         ([5, 0], 3, [5, 0, 1]),
-        ([7], 3, [7]),
+        ([42, 0, 1], 5, [42, 0, 1, 2, 3]),
+        ([42, 43], 4, [42, 43, 0, 1]),
+        ([2, 1, 0], 3, [2, 1, 0]),
+        ([7], 3, [7, 0, 1]),
+        ([7], None, [7]),
     ],
 )
 def test_declared_seeds_come_first_and_then_the_smallest_unused(
     declared: list[int], wanted: int | None, seeds: list[int]
 ) -> None:
     assert SYSTEM.model_copy(update={"seeds": declared}).seeds_wanted(wanted) == seeds
+
+
+@pytest.mark.parametrize("wanted", [None, 1, 3])
+def test_a_system_without_training_keeps_its_single_seed(wanted: int | None) -> None:
+    untrained = SYSTEM.model_copy(update={"seeds": [7], "train": {**SYSTEM.train, "steps": 0}})
+    assert untrained.seeds_wanted(wanted) == [7]
 
 
 @pytest.mark.parametrize(

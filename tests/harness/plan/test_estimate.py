@@ -121,6 +121,22 @@ def test_the_rate_is_from_the_backbone_nearest_in_size() -> None:
     assert known.rate("cpu", near, "fp32").operations == 3 * large.forward(8, 32) / 4.0
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_measurement_of_the_system_goes_before_its_method_and_the_device_before_others(order: int) -> None:
+    baselines = [row(device=device, seconds=1.0) for device in ("cpu", "cuda")]
+    run: Any = SimpleNamespace(id="mine", method="pcl")
+
+    def relative(*measured: tuple[str, str, float]) -> float | None:
+        rows = [row(device=d, system=s, method="pcl", seconds=seconds) for d, s, seconds in measured]
+        return times(*baselines, *rows[::order]).relative(run, "cuda")
+
+    own, other = ("cpu", "mine", 2.0), ("cuda", "pcl", 3.0)
+    assert relative(own, other) == 2.0
+    assert relative(own, other, ("cuda", "mine", 5.0)) == 5.0
+    assert relative(other, ("cpu", "pcl", 4.0)) == 3.0
+    assert relative(("cpu", "pcl", 4.0)) == 4.0
+
+
 def some_params(method: str = "simcse", parent: Parent | None = None, **train: Any) -> Params:
     """The plan of two seeds on a tenth of the small corpus, two epochs of batches of 100."""
     small = load_recipes(ROOT / "recipes")["small"]

@@ -72,6 +72,10 @@ def test_stored_vectors_give_the_interval_over_pairs_with_its_sign(
         (["simcse", "simcse"], "on both sides"),
         (["simcse", "whitening", "--tasks", "MR"], "no test set in common"),
         (["simcse@bert", "whitening"], "has no results"),
+        *(
+            (["simcse", "whitening", "--tasks", names], "no tasks; see `sentbench list tasks`")
+            for names in (",", " ", ", ,")
+        ),
     ],
 )
 def test_wrong_names_are_one_line(

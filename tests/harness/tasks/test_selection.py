@@ -76,13 +76,14 @@ def test_a_file_of_stsb_that_was_written_again_is_read_again(tmp_path: Path) -> 
             assert read("senteval", "stsb-senteval") == text
 
 
-def test_a_file_of_stsb_that_was_edited_in_place_is_read_again(tmp_path: Path) -> None:
-    """The same file with the same size and another time."""
+@pytest.mark.parametrize("apart", [10**9, 1_000, 1])
+def test_a_file_of_stsb_that_was_edited_in_place_is_read_again(tmp_path: Path, apart: int) -> None:
+    """The same file with the same size and another time, by nanoseconds too."""
     path = tmp_path / "sts-dev.csv"
     for number, text in enumerate(("one", "two")):
         with path.open("w") as file:
             file.write(f"g\tf\t2014\t0\t2.5\t{text}\tb\n")
-        os.utime(path, ns=(0, 10**9 * number))
+        os.utime(path, ns=(0, 10**18 + apart * number))
         (row,) = read_stsb_split(tmp_path, "dev", form="raw", source="stsb")
         assert row.first == text
 

@@ -169,6 +169,23 @@ def test_at_the_start_the_map_standardises_and_only_reorders_the_channels() -> N
     assert bits.item() == pytest.approx(expected, abs=1e-4)
 
 
+@pytest.mark.parametrize("error", [KeyboardInterrupt, None])
+def test_only_a_fit_changes_scalings_also_after_one_that_was_interrupted(
+    error: type[BaseException] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, given, others = flow(moved=False), vectors(64), vectors(9) + 5
+    with monkeypatch.context() as patch:
+        if error is None:
+            made.fit(given)
+        else:
+            patch.setattr(type(made), "forward", lambda flow, batch: (_ for _ in ()).throw(error))
+            with pytest.raises(error):
+                made.fit(given)
+    before = {name: value.clone() for name, value in made.state_dict().items()}
+    made(others)
+    assert all(torch.equal(value, before[name]) for name, value in made.state_dict().items())
+
+
 def test_a_scaling_of_two_numbers_is_worked_by_hand() -> None:
     """1 and 5: mean 3, deviation 2: b = -3, s = -log(2) / 3; out come -1 and 1."""
     layer, given = Scaling(1).double(), torch.tensor([[1.0], [5.0]], dtype=torch.float64)

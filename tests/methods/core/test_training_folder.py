@@ -176,6 +176,20 @@ def test_all_files_of_the_state_on_record_stay_while_the_next_is_on_its_way(
     assert killed["step"] == 2
 
 
+def test_a_resumed_training_keeps_the_best_on_record_until_its_first_state(folder: TrainingFolder) -> None:
+    folder.keep_best(Encoder("one"), 2)
+    folder.commit({"step": 2})
+    folder.settle(wait=True)
+    for step in (4, 6):  # each time killed before a further state
+        continued = TrainingFolder(folder.directory, SETTINGS)
+        content = continued.restore()
+        assert content is not None
+        assert content["step"] == 2
+        continued.keep_best(Encoder("two"), step)
+        assert {"best-2", f"best-{step}"} <= names(folder)
+    assert (folder.best(2) / "weights").read_text() == "one"
+
+
 def test_the_last_encoder_replaces_an_earlier_one_and_half_of_one(folder: TrainingFolder) -> None:
     (folder.directory / "last.part").mkdir()
     folder.keep_last(Encoder("one"))
