@@ -23,12 +23,15 @@ from tests.harness.report.made_judged import printed, with_verdict
 from tests.support.results import raw_result
 
 
-def test_the_declaration_for_mteb_has_each_value_under_its_name(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("licence", "shown"), [("mit", "'mit'"), ("other", "None")])
+def test_the_declaration_for_mteb_has_each_value_under_its_name(
+    licence: str, shown: str, tmp_path: Path
+) -> None:
     """2^19 numbers of 4 bytes, in the weights of the transformer and of a layer after it, are 2 MB."""
     save_file({"one": torch.zeros(2**18), "two": torch.zeros(2, 2**16)}, tmp_path / "model.safetensors")
     (tmp_path / "2_Dense").mkdir()
     save_file({"linear.weight": torch.zeros(2**7, 2**10)}, tmp_path / "2_Dense/model.safetensors")
-    values = {"licence": "mit", "origin": "minilm-l6", "tokens": 80, "width": 16}
+    values = {"licence": licence, "origin": "minilm-l6", "tokens": 80, "width": 16}
     write_model_meta(tmp_path, "an-owner/A-model.1", values)
     text = (tmp_path / META).read_text()
     stated = dict(re.findall(r"^    (\w+)=(.*),$", text, re.M))
@@ -40,7 +43,7 @@ def test_the_declaration_for_mteb_has_each_value_under_its_name(tmp_path: Path) 
             "memory_usage_mb": "2.0",
             "max_tokens": "80",
             "embed_dim": "16",
-            "license": "'mit'",
+            "license": shown,
             "reference": '"https://huggingface.co/an-owner/A-model.1"',
             "adapted_from": repr(on_hub("minilm-l6")[0]),
         }

@@ -14,7 +14,6 @@ from harness.errors import InputError
 from harness.evidence.schema import ResultFile
 from harness.plan.params_file import read_params
 from methods.registry import METHODS
-from tests.support import tiny
 from tests.support.results import raw_result
 from tests.support.sources import made_up_source
 from tests.support.yaml_files import load_yaml
@@ -195,36 +194,6 @@ def test_every_field_of_a_cards_header_is_its_own(monkeypatch: pytest.MonkeyPatc
     assert "datasets" not in head
     assert "license_name" not in head
     assert "sd_over_seeds" not in head["model-index"][0]["results"][0]["metrics"][0]["args"]
-
-
-@pytest.mark.parametrize(
-    ("licence", "shown"), [("mit", "license='mit',"), ("other", "license=None,")]
-)  # fmt: skip
-def test_every_field_of_the_declaration_for_mteb_is_its_own(
-    licence: str, shown: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """BERT with 9,000 numbers of 4 bytes."""
-    folder = tiny.write_backbone(tmp_path / "bert")
-    config = json.loads((folder / "config.json").read_text())
-    monkeypatch.setattr(publish_files, "on_hub", lambda source: (f"org/{source}", None))
-    values = {"licence": licence, "origin": "model", "tokens": 77}
-    publish_files.write_model_meta(folder, "me/My-Model.2", values)
-    text = (folder / "mteb/model_meta.py").read_text()
-    from safetensors.numpy import load_file
-
-    count = sum(tensor.size for tensor in load_file(folder / "model.safetensors").values())
-    for line in (
-        "my_model_2 = ModelMeta(",
-        "name='me/My-Model.2',",
-        f"n_parameters={count},",
-        f"memory_usage_mb={round(4 * count / 2**20, 1)},",
-        "max_tokens=77,",
-        f"embed_dim={config['hidden_size']},",
-        shown,
-        "adapted_from='org/model',",
-        'reference="https://huggingface.co/me/My-Model.2",',
-    ):
-        assert line in text, line
 
 
 def test_every_value_of_a_card_is_that_of_its_run() -> None:

@@ -244,10 +244,11 @@ def test_a_hub_is_asked_again_after_a_block_that_ended_in_any_way(
 
     with pytest.raises(end) if end else nullcontext():
         block()
-    for number in (2, 3):
+    for _ in range(2):
+        before = len(requests)
         with pytest.raises(Unreachable):
             asked("later", request)
-        assert len(requests) >= number
+        assert len(requests) > before
 
 
 def test_a_failed_request_leaves_the_clients_settings_as_they_were(monkeypatch: pytest.MonkeyPatch) -> None:
