@@ -26,6 +26,16 @@ def test_simcse_has_both_answers_by_others_in_every_row_of_this_name(printed: Ca
         assert part in first
 
 
+def test_a_search_names_who_states_a_number_and_whose_it_is(printed: Callable[..., str]) -> None:
+    head, *rows = printed("verify", "GloVe").split("\n\n")[0].splitlines()
+    assert head.split() == ["table", "row", "column", "printed", "by"]
+    assert ["dclr/table1", "glove-avg", "Avg", "61.32", "cited", "from", "kim-2021-sg-opt"] in map(
+        str.split, rows
+    )
+    (own, *_) = printed("verify", "una").split("\n\n")[0].splitlines()[1:]
+    assert own.split()[-1] == "this-paper"
+
+
 def test_a_main_number_is_known_only_from_its_authors_and_its_plan_states_its_basis(
     printed: Callable[..., str],
 ) -> None:

@@ -175,6 +175,25 @@ def test_stored_vectors_give_the_scores_of_vectors_in_memory(
     assert not path.exists()
 
 
+@pytest.mark.parametrize("stated", [8, 12, None])
+def test_a_run_is_evaluated_with_texts_as_long_as_its_tokenizer_states(
+    stated: int | None, tmp_path: Path
+) -> None:
+    """As every other command reads its encoder: the file of the tokenizer may state less than the network."""
+    encoder = tiny.sentence_encoder(tiny.write_backbone(tmp_path / "bert"))
+    encoder.save(tmp_path / "model")
+    settings = tmp_path / "model/tokenizer_config.json"
+    content = json.loads(settings.read_text())
+    if stated:
+        settings.write_text(json.dumps(content | {"model_max_length": stated}))
+    text = ["a dog runs " * 30]
+    vectors = load_artefact(tmp_path / "model", "cpu").encode(text)
+    expected = encoders.read_encoder(tmp_path / "model", pooling=None).encode(text)
+    np.testing.assert_array_equal(vectors, expected)
+    longest = load_encoder(tmp_path / "model").encode(text)
+    assert (vectors == longest).all() == (stated is None)
+
+
 def test_a_task_reads_its_own_vectors_only(workplace: Path) -> None:
     tasks = build_tasks(["STSB", "TRECQA"], text="senteval")
     asked: list[list[str]] = []
