@@ -141,7 +141,7 @@ def test_groups_unions_and_seeds_select_runs(tmp_path: Path) -> None:
         ([42, 0, 1], None, [42, 0, 1]),
         ([42, 0, 1], 2, [42, 0]),
         ([42, 0, 1], 5, [42, 0, 1, 2, 3]),
-        ([0], 5, [0]),  # draws no random numbers
+        ([0], 5, [0, 1, 2, 3, 4]),
     ],
 )
 def test_seeds_are_the_first_declared_and_then_new_ones(
