@@ -61,7 +61,9 @@ def interrupted_again_and_again(top: Path, at: int) -> int | None:
 
 
 @pytest.mark.parametrize("end", [killed, interrupted, interrupted_again_and_again])
-@pytest.mark.parametrize("replaced", [True, False], ids=["replaced", "new"])
+@pytest.mark.parametrize(
+    "replaced", [True, pytest.param(False, marks=pytest.mark.thorough)], ids=["replaced", "new"]
+)
 @pytest.mark.parametrize(
     "first", ["page", *(pytest.param(name, marks=pytest.mark.thorough) for name in ("box", "deep/curve"))]
 )
