@@ -119,6 +119,43 @@ def test_what_a_killed_exchange_left_is_restored_in_a_moved_folder_too(tmp_path:
     pytest.fail("the writing never ended")
 
 
+def settle(top: Path, path: str, refusal: Refusal) -> None:
+    """The next command for one of the outputs."""
+    with refusing(refusal):
+        check_folder(top / path, BOX) if path == "box" else check_file(top / path)
+
+
+@pytest.mark.parametrize("second", ["page", "deep/curve"])
+def test_a_command_that_is_killed_while_it_settles_leaves_all_old_or_all_new_to_the_next(
+    tmp_path: Path, second: str
+) -> None:
+    """The writing was killed before its first change of an output, or after; each is settled by the first
+    output, and then, after that was killed, by the last or the first."""
+    write(tmp_path / "old", "old", Refusal(None))
+    write(tmp_path / "new", "new", Refusal(None))
+    old, new = tree(tmp_path / "old"), tree(tmp_path / "new")
+    moves = Refusal(tmp_path / "whole")
+    shutil.copytree(tmp_path / "old", tmp_path / "whole")
+    write(tmp_path / "whole", "new", moves)
+    names = [(event, str(Path(path).relative_to(tmp_path / "whole"))) for event, path in moves.seen]
+    first_move = names.index(("os.rename", "page"))
+    for at in (first_move, first_move + 2):
+        for place in range(100):
+            top = tmp_path / f"{at}-{place}"
+            shutil.copytree(tmp_path / "old", top)
+            assert killed(top, at) == -signal.SIGKILL
+            settling = FORK.Process(target=settle, args=(top, "page", Refusal(top, kill, place)))
+            settling.start()
+            settling.join()
+            settle(top, second, Refusal(None))
+            settle(top, "page", Refusal(None))
+            files = new_files(tree(top))
+            assert files in (new_files(old), new_files(new)), (at, place)
+            if settling.exitcode == 0:
+                break
+        assert 0 < place < 99
+
+
 def test_files_of_a_running_process_are_kept(tmp_path: Path) -> None:
     work = tmp_path / ".page.part"
     work.mkdir()

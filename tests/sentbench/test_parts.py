@@ -12,7 +12,7 @@ from harness.data.sts import ScoredPair
 from harness.errors import InputError
 from harness.tasks.sts import StsTask
 from sentbench.answers import array_of, function_of
-from sentbench.encoders import _function_of, folder_of, suites_of, tasks_of, texts_of
+from sentbench.encoders import _function_of, folder_of, include_folders, suites_of, tasks_of, texts_of
 
 
 def task(name: str, pairs: int = 40) -> StsTask:
@@ -155,6 +155,20 @@ def test_numbers_of_more_than_a_byte_keep_their_kind(kind: str) -> None:
     for other in (np.array([["a"]]), np.ones((1, 2), complex), np.ones((1, 2), bool)):
         with pytest.raises(InputError, match="expected an array of numbers"):
             array_of(other)
+
+
+def test_declarations_are_read_again_after_folders_are_included(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tasks may have been read before."""
+    done: list[Any] = []
+    monkeypatch.setattr("harness.include.include_all", done.append)
+    monkeypatch.setattr("harness.tasks.registry.reread", lambda: done.append("read"))
+    include_folders(())
+    assert done == []
+    include_folders([tmp_path])
+    include_folders(str(tmp_path))
+    assert done == [[str(tmp_path)], "read"] * 2
 
 
 def test_paths_begin_at_home_and_a_text_of_a_list_is_named_by_its_place(

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -105,6 +106,18 @@ def test_quotes_of_a_tsv_field_are_removed_if_they_enclose_it_and_those_inside_a
 ) -> None:
     rows = [ScoredPair(read_as, "b", 1.0), ScoredPair("c", read_as, 2.0)]
     assert read(tmp_path, "a.tsv", f"{field}\tb\t1\nc\t{field}\t2\n") == rows
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("ending", ["tsv", "csv"])
+@pytest.mark.parametrize("order", [*permutations(range(3))])
+def test_columns_have_any_order_with_any_line_ends(
+    order: tuple[int, ...], ending: str, end: str, tmp_path: Path
+) -> None:
+    """The last column may be a sentence, which has no part of the line's end."""
+    lines = [[row[place] for place in order] for row in TABLE]
+    text = tsv(lines, end) if ending == "tsv" else csv_text(tmp_path, lines).replace("\r\n", end)
+    assert read(tmp_path, f"a.{ending}", text) == PAIRS
 
 
 @pytest.mark.parametrize("field", ["", '""'])

@@ -3,12 +3,14 @@
 import shutil
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from harness.cli import main
-from harness.data.download import copy_fetched, fetch
+from harness.data.download import copy_fetched, fetch, read_source_record
 from harness.errors import InputError
+from harness.io.files import write_manifest
 from harness.paths import cache
 from tests.harness.data.small_sources import TEXT, Declare
 from tests.support.yaml_files import dump_yaml
@@ -81,6 +83,33 @@ def test_outside_a_project_the_named_folder_alone_is_filled(
     assert main(["data", "fetch", "tiny"]) == 0
     assert files_below(shared) == ["tiny/source.json", "tiny/words.txt"]
     assert not Path("data").exists()
+
+
+@pytest.mark.parametrize("copied", [0, 1])
+def test_a_copy_that_is_interrupted_leaves_the_former_folder(
+    copied: int, shared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fetch("tiny", shared)
+    shutil.copytree(shared / "tiny", "data/tiny")
+    record = read_source_record(Path("data/tiny"))
+    write_manifest(Path("data/tiny/source.json"), {**record, "provider": "folder"})
+    before = {path: path.read_bytes() for path in Path("data/tiny").iterdir()}
+    copy, done = shutil.copyfile, list[Path]()
+
+    def interrupted(origin: Path, target: Path, **more: Any) -> Any:
+        if len(done) == copied:
+            raise KeyboardInterrupt
+        done.append(target)
+        return copy(origin, target, **more)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "copyfile", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            copy_fetched("tiny", shared, Path("data"))
+    assert {path: path.read_bytes() for path in Path("data/tiny").iterdir()} == before
+    copy_fetched("tiny", shared, Path("data"))
+    for path in (shared / "tiny").iterdir():
+        assert (Path("data/tiny") / path.name).read_bytes() == path.read_bytes()
 
 
 def test_a_disk_without_room_for_the_copy_is_refused_before_the_work(
