@@ -120,7 +120,7 @@ def make_corpus(params: Params, name: str, *, device: str = "auto") -> Path:
             "seed": entry.seed,
         }
         write_manifest(part / CORPUS_RECORD, stated | made)
-    shutil.rmtree(state, ignore_errors=True)
+    shutil.rmtree(state)
     return folder
 
 

@@ -72,7 +72,7 @@ def fetch(
     check_revision(revision)
     with _refused_writes_in_words(folder):
         if _is_whole(source, folder, revision):
-            with suppress(InputError):
+            with suppress(InputError, OSError):
                 check_folder(folder, SOURCE_RECORD)  # removes what a killed fetch left next to it
             return folder
         check_folder(folder, SOURCE_RECORD)

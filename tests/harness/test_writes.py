@@ -61,6 +61,54 @@ def test_what_writes_a_file_outside_the_disks_room_is_known() -> None:
     assert not unused, "no longer write"
 
 
+REMOVERS = {"unlink", "rmtree", "rmdir", "removedirs", "discard"}
+REMOVALS = {
+    "harness/commands/stage.py make_corpus": "the state of a corpus that is complete",
+    "harness/commands/stage_of_run.py": "states of trainings, before a new one and after its artefact",
+    "harness/data/download.py _bring_and_make": "inputs, in the new folder of a source",
+    "harness/data/providers.py": "a part of a download, in the new folder of a source",
+    "harness/launch/failures.py discard_damaged_locks": "a damaged lock of DVC",
+    "harness/models/hub.py": "a damaged file of the client's cache, which is downloaded again",
+    "harness/plan/fingerprints.py write_code_fingerprints": "fingerprints of stages that the plan lacks",
+}
+
+
+def removals(path: Path) -> set[str]:
+    """Returns the functions of a file that remove files or folders by themselves."""
+    name = path.relative_to(ROOT).as_posix()
+    return {
+        f"{name} {function.name}"
+        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(function, ast.FunctionDef)
+        for call in ast.walk(function)
+        if isinstance(call, ast.Call) and is_removal(call)
+    }
+
+
+def is_removal(call: ast.Call) -> bool:
+    called = call.func
+    if isinstance(called, ast.Attribute):
+        of = called.value.id if isinstance(called.value, ast.Name) else ""
+        return called.attr in REMOVERS - {"discard"} or (called.attr == "remove" and of == "os")
+    return isinstance(called, ast.Name) and called.id in REMOVERS
+
+
+def test_what_removes_a_file_outside_the_disks_room_is_known() -> None:
+    """A file that is written again is replaced, not removed before: a kill in between would lose it."""
+    files = [path for room in ("harness", "sentbench") for path in sorted((ROOT / room).rglob("*.py"))]
+    found = {place for path in files if ROOT / "harness/io" not in path.parents for place in removals(path)}
+    assert not {place for place in found if place not in REMOVALS and place.split()[0] not in REMOVALS}
+    assert not {known for known in REMOVALS if not any(place.startswith(known) for place in found)}
+
+
+def test_a_removal_is_recognised_by_its_form() -> None:
+    forms = ("p.unlink()", "p.unlink(missing_ok=True)", "shutil.rmtree(p)", "os.remove(p)", "discard(p)")
+    others = ("names.remove(n)", "names.discard(n)", "p.is_file()")
+    for code in (*forms, *others):
+        (call,) = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call)]
+        assert is_removal(call) is (code in forms), code
+
+
 def test_a_write_is_recognised_by_its_form() -> None:
     for code in (
         "open(p, 'w')",
