@@ -13,7 +13,7 @@ from typing import Any
 from harness.commands.waiting import waiting
 from harness.errors import InputError
 from harness.evidence.curves import LOSSES
-from harness.io.files import disk_errors, sha256_of_folder, write_manifest, write_record
+from harness.io.files import discard, disk_errors, sha256_of_folder, write_manifest, write_record
 from harness.io.locks import alone
 from harness.io.outputs import check_file, check_folder, new_outputs, room_of
 from harness.io.records import check_present, read_object
@@ -50,7 +50,7 @@ def train(params: Params, key: str, folder: Path, *, device: str, resume: bool) 
     state = RESUME / identity
     with alone(f"training {identity}", shown=f"training {key}"), disk_errors(state):
         if not resume:
-            shutil.rmtree(state, ignore_errors=True)
+            remove_state(state)
         _tell_outdated(key, identity)
         new, started = not state.exists(), time.monotonic()
         quiet()
@@ -72,7 +72,7 @@ def train(params: Params, key: str, folder: Path, *, device: str, resume: bool) 
                 shutil.copytree(made, parts[folder], dirs_exist_ok=True, copy_function=shutil.move)
                 write_manifest(parts[folder] / RUN_RECORD, stated | trained)
                 write_record(parts[cost_file], seconds | cost)
-        shutil.rmtree(state, ignore_errors=True)
+        remove_state(state)
     return folder
 
 
@@ -170,6 +170,15 @@ def work_folder(name: str) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def remove_state(state: Path) -> None:
+    """Removes a resume state, its record first: a training refuses a record whose files are missing, and
+    begins anew without one."""
+    from methods.core.resume import STATE
+
+    discard(state / STATE)
+    discard(state)
+
+
 @contextmanager
 def _removed_after_nan(state: Path, new: bool) -> Iterator[None]:
     """Removes a new resume state if the block ends with a loss that is not finite: resuming would fail."""
@@ -177,7 +186,7 @@ def _removed_after_nan(state: Path, new: bool) -> Iterator[None]:
         yield
     except NotFiniteError:
         if new:
-            shutil.rmtree(state, ignore_errors=True)
+            remove_state(state)
         raise
 
 

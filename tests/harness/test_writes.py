@@ -64,7 +64,8 @@ def test_what_writes_a_file_outside_the_disks_room_is_known() -> None:
 REMOVERS = {"unlink", "rmtree", "rmdir", "removedirs", "discard"}
 REMOVALS = {
     "harness/commands/stage.py make_corpus": "the state of a corpus that is complete",
-    "harness/commands/stage_of_run.py": "states of trainings, before a new one and after its artefact",
+    "harness/commands/stage_of_run.py remove_state": "of a training, before a new one and after its artefact",
+    "harness/commands/stage_of_run.py work_folder": "files of a stage that were taken over",
     "harness/data/download.py _bring_and_make": "inputs, in the new folder of a source",
     "harness/data/providers.py": "a part of a download, in the new folder of a source",
     "harness/launch/failures.py discard_damaged_locks": "a damaged lock of DVC",

@@ -14,6 +14,7 @@ from harness.errors import InputError
 from harness.io.files import sha256_of_folder
 from harness.io.records import read_manifest
 from harness.plan.entries import Backbone, Corpus, Teacher
+from tests.faults.refusals import Refusal, refusing
 from tests.support.recording import Calls
 
 ROOT = Path(__file__).parents[3]
@@ -282,3 +283,30 @@ def test_a_training_starts_from_its_state_only_if_asked_and_leaves_none(
     said = capsys.readouterr().err
     assert said.count("is not continued, delete the folder") == 1
     assert f"sentbench: {other}: a killed training of own with other code, settings or data" in said
+
+
+def test_a_state_that_is_removed_has_its_record_only_while_it_is_whole(tmp_path: Path) -> None:
+    """Before each change of the removal; a kill there leaves a state that resumes or one that begins anew."""
+    ends = 0
+    for at in range(20):
+        state = tmp_path / str(at)
+        (state / "best-3").mkdir(parents=True)
+        names = ("state.json", "state-0.pt", "train.jsonl", "best-3/weights", "key")
+        for name in names:
+            (state / name).write_text(name)
+        refusal = Refusal(None, interrupt, at)  # names below a removed folder are relative to it
+        with refusing(refusal):
+            try:
+                stage_of_run.remove_state(state)
+            except KeyboardInterrupt:
+                ends += 1
+                left = {name for name in names if (state / name).exists()}
+                assert left == set(names) or "state.json" not in left
+                continue
+        break
+    assert not state.exists()
+    assert ends >= len(names)
+
+
+def interrupt(path: str) -> None:
+    raise KeyboardInterrupt
