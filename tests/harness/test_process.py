@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from unittest.mock import MagicMock
@@ -288,6 +289,31 @@ def test_a_result_names_the_gpu_and_its_software(monkeypatch: pytest.MonkeyPatch
         "CUDA": "12.8",
         "cuDNN": "91002",
     }
+
+
+@pytest.mark.parametrize("bars", [True, False])
+@pytest.mark.parametrize("end", [None, InputError, KeyboardInterrupt])
+def test_the_users_settings_of_transformers_are_restored_after_any_end(
+    end: type[BaseException] | None, bars: bool
+) -> None:
+    from transformers.utils import logging
+
+    def block() -> None:
+        with process.quietly():
+            assert not logging.is_progress_bar_enabled()
+            if end:
+                raise end("ended")
+
+    before = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    try:
+        logging.set_verbosity(logging.INFO)
+        (logging.enable_progress_bar if bars else logging.disable_progress_bar)()
+        with pytest.raises(end) if end else nullcontext():
+            block()
+        assert (logging.get_verbosity(), logging.is_progress_bar_enabled()) == (logging.INFO, bars)
+    finally:
+        logging.set_verbosity(before[0])
+        (logging.enable_progress_bar if before[1] else logging.disable_progress_bar)()
 
 
 def test_draws_while_a_model_is_loaded_do_not_move_the_random_state() -> None:

@@ -2,7 +2,8 @@
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,6 +15,7 @@ from harness.errors import InputError
 from harness.io.files import sha256_of_folder
 from harness.io.records import read_manifest
 from harness.plan.entries import Backbone, Corpus, Teacher
+from methods.core.errors import NotFiniteError
 from tests.faults.refusals import Refusal, refusing
 from tests.support.recording import Calls
 
@@ -283,6 +285,53 @@ def test_a_training_starts_from_its_state_only_if_asked_and_leaves_none(
     said = capsys.readouterr().err
     assert said.count("is not continued, delete the folder") == 1
     assert f"sentbench: {other}: a killed training of own with other code, settings or data" in said
+
+
+def test_a_training_that_runs_already_keeps_its_state(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A second one without --resume is refused before it changes anything."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(stage_of_run, "_check_outputs", lambda *given, **more: None)
+    monkeypatch.setattr(stage_of_run, "run_identity", lambda params, run, arithmetic: "identity")
+    state = stage_of_run.RESUME / "identity"
+    state.mkdir(parents=True)
+    (state / "state.json").write_text("{}")
+
+    @contextmanager
+    def running(name: str, **more: Any) -> Iterator[None]:
+        raise InputError(f"{name}: already running")
+        yield
+
+    monkeypatch.setattr(stage_of_run, "alone", running)
+    run: Any = SimpleNamespace(backbone="backbones/b", read_settings=lambda: None)
+    with pytest.raises(InputError, match="already running"):
+        stage_of_run.train(
+            SimpleNamespace(run=lambda key: run),
+            "own",
+            Path("out"),
+            device="cpu",
+            resume=False,  # type: ignore[arg-type]
+        )
+    assert (state / "state.json").read_text() == "{}"
+
+
+@pytest.mark.parametrize("new", [True, False])
+@pytest.mark.parametrize(
+    ("error", "removed"),
+    [
+        (NotFiniteError("nan"), True),
+        *[(error, False) for error in (OSError(28, "full"), InputError("x"), RuntimeError("x"))],
+        *[(error, False) for error in (KeyboardInterrupt(), MemoryError())],
+    ],
+)
+def test_only_a_loss_that_is_not_finite_removes_a_new_state(
+    error: BaseException, removed: bool, new: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "state").mkdir()
+    with pytest.raises(type(error)), stage_of_run._removed_after_nan(tmp_path / "state", new):
+        raise error
+    assert (tmp_path / "state").exists() is not (removed and new)
 
 
 def test_a_state_that_is_removed_has_its_record_only_while_it_is_whole(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """SENTBENCH_DATA: one folder of data for several projects; data/NAME, which the pipeline reads, is a copy."""
 
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -83,6 +85,24 @@ def test_outside_a_project_the_named_folder_alone_is_filled(
     assert main(["data", "fetch", "tiny"]) == 0
     assert files_below(shared) == ["tiny/source.json", "tiny/words.txt"]
     assert not Path("data").exists()
+
+
+@pytest.mark.parametrize("asked", [fetch, copy_fetched])
+def test_a_source_that_another_process_fetches_is_waited_for(
+    asked: Any, shared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if asked is copy_fetched:
+        fetch("tiny", shared)
+    waits: list[bool] = []
+
+    @contextmanager
+    def alone(name: str, *, wait: bool = False, **more: Any) -> Iterator[None]:
+        waits.append(wait)
+        yield
+
+    monkeypatch.setattr("harness.data.download.alone", alone)
+    asked("tiny", *([shared] if asked is copy_fetched else []), Path("data"))
+    assert waits == [True]
 
 
 @pytest.mark.parametrize("copied", [0, 1])

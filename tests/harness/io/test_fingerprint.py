@@ -161,6 +161,17 @@ def test_every_module_of_an_import_counts(line: str, tmp_path: Path) -> None:
     assert mark(tmp_path, {**tree, "own/room/unused.py": "x = 1\n"}) != before
 
 
+def test_a_module_in_another_package_is_another_one(tmp_path: Path) -> None:
+    """Both names stand between the same others, and the importer is the same code."""
+    marks = set()
+    for package in ("room", "rooms"):
+        tree = {f"own/{package}/__init__.py": "", f"own/{package}/part.py": "x = 1\n", "own/__init__.py": ""}
+        tree["own/start.py"] = "import importlib\n"
+        code = write(tmp_path / package, tree)
+        marks.add(code.fingerprint(["own.start", f"own.{package}.part"]))
+    assert len(marks) == 2
+
+
 @pytest.mark.parametrize("kind", BLOCKS)
 def test_a_module_that_is_imported_in_a_block_of_any_kind_counts_and_its_docstring_does_not(
     kind: str, tmp_path: Path

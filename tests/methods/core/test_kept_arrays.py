@@ -50,6 +50,28 @@ def test_an_array_is_made_once_in_a_folder_that_need_not_be_there(tmp_path: Path
     assert {path.name for path in folder.iterdir()} >= {"key.npy", "key.json", "other.npy", "other.json"}
 
 
+def test_who_has_waited_for_an_array_takes_that_of_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other makes it while this one waits for the lock."""
+    calls: list[int] = []
+    lock = corpus.FileLock
+    waited = []
+
+    class Late(lock):  # type: ignore[misc, valid-type]
+        def acquire(self, *given: Any, **named: Any) -> Any:
+            if not waited:
+                waited.append(1)
+                with monkeypatch.context() as other:
+                    other.setattr(corpus, "FileLock", lock)
+                    kept_array(tmp_path, "key", making(calls))
+            return super().acquire(*given, **named)
+
+    monkeypatch.setattr(corpus, "FileLock", Late)
+    assert kept_array(tmp_path, "key", making(calls)).tolist() == WHOLE.tolist()
+    assert (waited, calls) == ([1], [1])
+
+
 @pytest.mark.parametrize(
     "damage",
     [

@@ -79,6 +79,18 @@ def test_a_resume_point_is_due_if_time_has_passed_and_always_at_the_end(
     assert Trainer._resume_point_is_due(made, evaluated=evaluated)
 
 
+@pytest.mark.parametrize(
+    ("step", "stopped", "yielded"), [(0, False, 9), (4, False, 5), (4, True, 0), (9, False, 0)]
+)
+def test_a_training_that_has_stopped_takes_no_further_step_when_it_is_resumed(
+    step: int, stopped: bool, yielded: int
+) -> None:
+    made = own(step)
+    made.seed, made.device, made.record.stopped = 0, torch.device("cpu"), stopped
+    made.method = SimpleNamespace(collate=lambda rows, *, step, rng: {})
+    assert [at for at, _ in Trainer._batches(made, list(range(6)))] == [*range(9 - yielded, 9)]  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(("device", "kept"), [("cpu", 0), ("cuda", 1)])
 def test_the_numbers_of_a_step_on_a_gpu_are_read_after_the_next_has_begun(device: str, kept: int) -> None:
     """But before an evaluation."""
