@@ -1,6 +1,7 @@
 """`sentbench try` step by step: messages of its jobs, folders that it keeps, names, notes and ranks."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,6 +17,7 @@ from harness.commands.try_rows import dev_scores, early_end, same_here
 from harness.errors import InputError
 from harness.evidence.schema import ResultFile
 from harness.io.files import write_record
+from harness.paths import FILE_RECORD
 from harness.plan.entries import Backbone, Teacher
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import MOST_SEEDS
@@ -291,3 +293,33 @@ def test_a_trial_leaves_out_results_by_code_then_data_then_environment_before_it
     assert try_runs.os.environ["SENTBENCH_PROVIDERS"] == "embedded,hub"
     assert session.origins == {"words": Path().resolve()}
     assert capsys.readouterr().err == "sentbench: no run to train: all 0 were trained before\n"
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_copy_for_trials_that_is_interrupted_is_no_copy(
+    first: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next trial makes, or copies, all of it."""
+    (tmp_path / "made").mkdir()
+    for name in ("one", "two"):
+        (tmp_path / "made" / name).write_text(name)
+
+    def half(origin: Path, target: Path, **more: Any) -> None:
+        target.mkdir(exist_ok=True)
+        (target / "one").write_text("one")
+        raise KeyboardInterrupt
+
+    def perform() -> None:
+        kept = tmp_path / "kept"
+        try_kept._make_or_copy(tmp_path / "folder", kept, FILE_RECORD, lambda: tmp_path / "made")
+
+    if not first:
+        perform()
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "copytree", half)
+        with pytest.raises(KeyboardInterrupt):
+            perform()
+    assert not (tmp_path / ("kept" if first else "folder")).exists()
+    perform()
+    target = tmp_path / ("kept" if first else "folder")
+    assert {path.name for path in target.iterdir()} == {"one", "two", FILE_RECORD}

@@ -87,6 +87,16 @@ def test_outside_a_project_the_named_folder_alone_is_filled(
     assert not Path("data").exists()
 
 
+def test_a_lock_is_made_of_the_shared_folder(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As `check` reads it and `fetch` writes it."""
+    fetch("tiny", shared)
+    locked: list[Any] = []
+    monkeypatch.setattr("harness.commands.data.lock_sources", locked.append)
+    assert not Path("data").exists()
+    assert main(["data", "lock", "tiny"]) == 0
+    assert locked == [{"tiny": read_source_record(shared / "tiny")}]
+
+
 @pytest.mark.parametrize("asked", [fetch, copy_fetched])
 def test_a_source_that_another_process_fetches_is_waited_for(
     asked: Any, shared: Path, monkeypatch: pytest.MonkeyPatch

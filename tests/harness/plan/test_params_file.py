@@ -263,3 +263,16 @@ def test_the_schema_for_editors_has_every_key_of_the_file() -> None:
         set(run["required"]) <= entry.keys() <= part["properties"].keys() for entry in file["runs"].values()
     )
     assert not part["additionalProperties"]
+
+
+def test_a_plan_that_was_edited_to_the_same_size_is_read_again(tmp_path: Path) -> None:
+    """In one process, in one moment."""
+    text = (ROOT / "params.yaml").read_text(encoding="utf-8")
+    path = tmp_path / "params.yaml"
+    path.write_text(text, encoding="utf-8")
+    first = read_params(path)
+    assert "plan: [small]" in text or "- small" in text
+    edited = text.replace("[small]", "[smell]").replace("- small\n", "- smell\n")
+    assert len(edited) == len(text)
+    path.write_text(edited, encoding="utf-8")
+    assert (first.plan, read_params(path).plan) == (["small"], ["smell"])
