@@ -172,7 +172,7 @@ def work_folder(name: str) -> Iterator[Path]:
 
 def remove_state(state: Path) -> None:
     """Removes a resume state, its record first: a training refuses a record whose files are missing, and
-    begins anew without one."""
+    starts again without one."""
     from methods.core.resume import STATE
 
     discard(state / STATE)
