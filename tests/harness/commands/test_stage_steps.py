@@ -335,7 +335,7 @@ def test_only_a_loss_that_is_not_finite_removes_a_new_state(
 
 
 def test_a_state_that_is_removed_has_its_record_only_while_it_is_whole(tmp_path: Path) -> None:
-    """Before each change of the removal; a kill there leaves a state that resumes or one that starts again."""
+    """Before each change of the removal; a kill there leaves one that resumes or starts again."""
     ends = 0
     for at in range(20):
         state = tmp_path / str(at)
