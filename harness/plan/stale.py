@@ -1,6 +1,5 @@
 """Check whether params.yaml is up to date with the recipes, and results with params.yaml."""
 
-import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -19,8 +18,6 @@ from harness.plan.resolve import resolve
 
 DETERMINED_PARTS = ("sources", "backbones", "corpora", "teachers", "runs")
 """Parts of params.yaml that recipes and declarations determine."""
-SEED = re.compile(r"__s\d+$")
-"""End of the key of a run."""
 SYSTEMS_NAMED = 8
 """Systems with results of other settings that are named."""
 
@@ -165,7 +162,7 @@ def differences(params: Params, given: Params) -> Iterator[str]:
     for part in DETERMINED_PARTS:
         ours, theirs = (getattr(plan, part) for plan in (params, given))
         for key in [*ours, *(key for key in theirs if key not in ours)]:
-            name = SEED.sub("", key)
+            name = key.rpartition("__s")[0] if part == "runs" else key
             if key not in theirs:
                 change = f"{name} is no longer planned"
             elif key not in ours:
