@@ -223,7 +223,7 @@ def write_model_meta(folder: Path, name: str, values: Mapping[str, Any]) -> None
     """Writes mteb's declaration of the model, which a pull request to mteb needs: mteb/model_meta.py."""
     from safetensors.torch import load_file
 
-    files = folder.rglob(f"*{Path(WEIGHTS).suffix}")
+    files = folder.rglob("*.safetensors")  # of the transformer, and of a layer after it
     parameters = sum(tensor.numel() for file in files for tensor in load_file(file).values())
     stated = {
         "name": name,

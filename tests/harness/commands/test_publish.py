@@ -212,6 +212,22 @@ def test_the_declaration_for_mteb_states_the_tokens_that_the_encoder_reads(
     assert "    max_tokens=19,\n" in Path("card/mteb/model_meta.py").read_text()
 
 
+def test_the_declaration_for_mteb_counts_the_output_layer(project: Path) -> None:
+    """From 16 to 3: a matrix and three numbers more than the transformer has."""
+    import torch
+    from safetensors.torch import load_file
+
+    encoder = tiny.sentence_encoder(project / "bert-0")
+    encoder.output = torch.nn.Linear(16, 3)
+    encoder.save(project / "artefacts" / KEYS[0])
+    write_scores(KEYS[0], 0, project / "artefacts" / KEYS[0])
+    assert main(["publish", KEYS[0], "--out", "card"]) == 0
+    weights = load_file("card/model.safetensors").values()
+    stated = Path("card/mteb/model_meta.py").read_text()
+    assert f"    n_parameters={sum(tensor.numel() for tensor in weights) + 3 * 16 + 3},\n" in stated
+    assert "    embed_dim=3,\n" in stated
+
+
 def test_metadata_state_the_published_weights_the_spread_and_the_data(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
