@@ -83,7 +83,7 @@ def take_pooler(encoder: SentenceEncoder) -> nn.Linear:
 
 @contextmanager
 def without_output(encoder: SentenceEncoder) -> Iterator[Any]:
-    """Takes the output layer off an encoder in the block, which gets it."""
+    """Yields the output layer of an encoder, which lacks it in the block."""
     layer, encoder.output = encoder.output, None
     try:
         yield layer
