@@ -93,7 +93,7 @@ def test_an_error_arrives_as_a_message(perform: Any, kind: type[Exception], said
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the kernel tells children of the end of their parent")
 def test_running_jobs_end_with_a_parent_that_was_killed(tmp_path: Path) -> None:
-    """A job writes its number, and a line every hundredth of a second as long as it runs."""
+    """A job writes the number of its process and sleeps."""
     program = (
         "import os, time\nfrom pathlib import Path\n"
         "from harness.check.workers import ForkedJob, Workers\n"
